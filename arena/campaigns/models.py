@@ -1,0 +1,122 @@
+import hashlib
+import secrets
+
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from arena.corpus.models import Competitor, PromptSet
+from arena.raters.models import Rater, Team
+
+
+class Campaign(models.Model):
+    class Admission(models.TextChoices):
+        INVITE = "invite", _("with an invite link")
+        LOGIN = "login", _("signed in")
+        OPEN = "open", _("anyone")
+
+    class Reveal(models.TextChoices):
+        NEVER = "never", _("never")
+        AFTER_CLOSE = "after_close", _("after the campaign closes")
+        AFTER_VOTE = "after_vote", _("after each vote")
+
+    class Status(models.TextChoices):
+        DRAFT = "draft", _("draft")
+        OPEN = "open", _("open")
+        PAUSED = "paused", _("paused")
+        CLOSED = "closed", _("closed")
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="campaigns")
+    name = models.CharField(max_length=120)
+    slug = models.SlugField(max_length=60, unique=True)
+    description = models.TextField(blank=True)
+    prompt_sets = models.ManyToManyField(PromptSet, related_name="campaigns", blank=True)
+    competitors = models.ManyToManyField(Competitor, related_name="campaigns", blank=True)
+    admission = models.CharField(max_length=8, choices=Admission.choices, default=Admission.INVITE)
+    reveal = models.CharField(max_length=12, choices=Reveal.choices, default=Reveal.AFTER_CLOSE)
+    quota = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)], help_text=_("votes asked of each rater")
+    )
+    status = models.CharField(max_length=8, choices=Status.choices, default=Status.DRAFT)
+    created_at = models.DateTimeField(auto_now_add=True)
+    opened_at = models.DateTimeField(null=True, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_open(self) -> bool:
+        return self.status == self.Status.OPEN
+
+    @property
+    def current_guide(self) -> "Guide | None":
+        return self.guides.order_by("-version").first()
+
+
+class Guide(models.Model):
+    """What raters are asked. A change is a new version; every vote keeps the version it was cast under."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="guides")
+    version = models.PositiveIntegerField()
+    text = models.TextField()
+    rendered_html = models.TextField(blank=True)
+    sha256 = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["campaign", "version"], name="guides_are_numbered")]
+
+    def __str__(self) -> str:
+        return f"guide {self.version} of {self.campaign_id}"
+
+
+def hash_token(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+class InviteQuerySet(models.QuerySet["Invite"]):
+    def usable(self) -> "InviteQuerySet":
+        now = timezone.now()
+        return self.filter(
+            Q(expires_at=None) | Q(expires_at__gt=now),
+            Q(max_uses=None) | Q(uses__lt=F("max_uses")) | Q(rater__isnull=False),
+            revoked_at=None,
+        )
+
+    def for_token(self, token: str) -> "Invite | None":
+        return self.usable().filter(token_hash=hash_token(token)).select_related("campaign", "rater").first()
+
+
+class Invite(models.Model):
+    """A link that admits raters. Only the token's hash is kept; a personal link reopens on any device."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="invites")
+    token_hash = models.CharField(max_length=64, unique=True)
+    label = models.CharField(max_length=120, blank=True)
+    rater = models.ForeignKey(
+        Rater,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="invites",
+        help_text="personal link",
+    )
+    max_uses = models.PositiveIntegerField(null=True, blank=True)
+    uses = models.PositiveIntegerField(default=0)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = InviteQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"invite {self.pk} to {self.campaign_id}"
+
+    @classmethod
+    def issue(cls, campaign: Campaign, **fields) -> tuple["Invite", str]:
+        """A new invite and its token, which is shown once and never stored."""
+        token = secrets.token_urlsafe(24)
+        return cls.objects.create(campaign=campaign, token_hash=hash_token(token), **fields), token

@@ -1,0 +1,163 @@
+import unicodedata
+
+from django.db import models
+from django.db.models import Q
+
+from arena.endpoints.models import Endpoint
+from arena.raters.models import Team
+
+HARD_CRITERIA = (
+    "specificity",
+    "domain_knowledge",
+    "complexity",
+    "problem_solving",
+    "creativity",
+    "technical_accuracy",
+    "real_world",
+)
+# A prompt is hard from six of seven criteria (LMArena's hard_6).
+HARD_AT_LEAST = 6
+
+
+def name_key(name: str) -> str:
+    """Two names that look alike are one competitor."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+class PromptSet(models.Model):
+    class Status(models.TextChoices):
+        DRAFT = "draft"
+        PUBLISHED = "published"
+        RETIRED = "retired"
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="prompt_sets")
+    name = models.CharField(max_length=120)
+    version = models.PositiveIntegerField(default=1)
+    description = models.TextField(blank=True)
+    licence = models.CharField(max_length=120, blank=True)
+    is_internal = models.BooleanField(
+        default=False, help_text="never sent to an endpoint that isn't internal too"
+    )
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
+    content_hash = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    published_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["team", "name", "version"], name="one_prompt_set_version_per_team"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} v{self.version}"
+
+
+class Prompt(models.Model):
+    prompt_set = models.ForeignKey(PromptSet, on_delete=models.PROTECT, related_name="prompts")
+    external_id = models.CharField(max_length=200)
+    messages = models.JSONField(help_text="one or more turns: role and content")
+    category = models.CharField(max_length=120, blank=True)
+    language = models.CharField(max_length=40, blank=True)
+    tags = models.JSONField(default=list, blank=True)
+    reference = models.TextField(blank=True)
+    specificity = models.BooleanField(null=True, blank=True)
+    domain_knowledge = models.BooleanField(null=True, blank=True)
+    complexity = models.BooleanField(null=True, blank=True)
+    problem_solving = models.BooleanField(null=True, blank=True)
+    creativity = models.BooleanField(null=True, blank=True)
+    technical_accuracy = models.BooleanField(null=True, blank=True)
+    real_world = models.BooleanField(null=True, blank=True)
+    is_hard = models.BooleanField(null=True, blank=True, help_text="unknown when neither given nor derivable")
+    rendered_html = models.TextField(blank=True)
+    renderer_version = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["prompt_set", "external_id"], name="one_prompt_id_per_set")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.prompt_set_id}/{self.external_id}"
+
+    @property
+    def text(self) -> str:
+        """The turns as one text, for lists and for search."""
+        return "\n\n".join(turn["content"] for turn in self.messages)
+
+
+class Competitor(models.Model):
+    """What is ranked; on screen: model."""
+
+    class Role(models.TextChoices):
+        CONTENDER = "contender"
+        SENTINEL = "sentinel"
+
+    class Status(models.TextChoices):
+        ACTIVE = "active"
+        RETIRED = "retired"
+        WITHDRAWN = "withdrawn"
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="competitors")
+    name = models.CharField(max_length=200)
+    name_key = models.CharField(max_length=400, editable=False)
+    organisation = models.CharField(max_length=200, blank=True)
+    family = models.CharField(max_length=80, blank=True)
+    licence = models.CharField(max_length=120, blank=True)
+    endpoint = models.ForeignKey(
+        Endpoint, null=True, blank=True, on_delete=models.PROTECT, related_name="competitors"
+    )
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.CONTENDER)
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.ACTIVE)
+    aliases = models.JSONField(default=list, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["team", "name_key"], name="one_competitor_name_per_team")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def save(self, *args, **kwargs) -> None:
+        self.name_key = name_key(self.name)
+        super().save(*args, **kwargs)
+
+
+class Response(models.Model):
+    prompt = models.ForeignKey(Prompt, on_delete=models.PROTECT, related_name="responses")
+    competitor = models.ForeignKey(Competitor, on_delete=models.PROTECT, related_name="responses")
+    sample = models.PositiveIntegerField(default=1)
+    text = models.TextField(blank=True)
+    is_blank = models.BooleanField(default=False, help_text="empty or white space only: never drawn")
+    text_hash = models.CharField(
+        max_length=64, help_text="sha256 of the text; identical responses never fight"
+    )
+    characters = models.PositiveIntegerField()
+    words = models.PositiveIntegerField()
+    tokens = models.PositiveIntegerField(null=True, blank=True)
+    headings = models.PositiveIntegerField()
+    list_items = models.PositiveIntegerField()
+    bold = models.PositiveIntegerField()
+    code_blocks = models.PositiveIntegerField()
+    emoji = models.PositiveIntegerField()
+    finish_reason = models.CharField(max_length=40, blank=True)
+    latency_ms = models.PositiveIntegerField(null=True, blank=True)
+    cost_usd = models.DecimalField(max_digits=14, decimal_places=8, null=True, blank=True)
+    rendered_html = models.TextField(blank=True)
+    renderer_version = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["prompt", "competitor", "sample"], name="one_response_per_sample")
+        ]
+        indexes = [
+            models.Index(
+                fields=["competitor", "prompt"], condition=Q(is_blank=False), name="drawable_responses"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"response {self.pk} to {self.prompt_id}"

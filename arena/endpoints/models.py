@@ -1,0 +1,137 @@
+from django.core.validators import MinValueValidator, RegexValidator
+from django.db import models
+from django.db.models import Q
+
+from arena.raters.models import Team
+
+
+class Endpoint(models.Model):
+    """An OpenAI-compatible server and the model asked there. Holds the name of its key, never the key."""
+
+    class StructuredMode(models.TextChoices):
+        JSON_SCHEMA = "json_schema", "JSON schema"
+        JSON_OBJECT = "json_object", "JSON object"
+        PROMPT = "prompt", "prompt only"
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="endpoints")
+    name = models.CharField(max_length=120)
+    base_url = models.URLField(max_length=500, help_text="up to and including /v1")
+    key_variable = models.CharField(
+        max_length=120,
+        blank=True,
+        validators=[
+            RegexValidator(
+                r"^[A-Z][A-Z0-9_]*$", "Use the name of an environment variable, like OPENAI_API_KEY."
+            )
+        ],
+        help_text="name of the environment variable that holds the key",
+    )
+    key_file = models.CharField(
+        max_length=500, blank=True, help_text="or path of a file with mode 0600 that holds it"
+    )
+    model_id = models.CharField(max_length=200)
+    family = models.CharField(max_length=80, blank=True)
+    is_internal = models.BooleanField(default=False, help_text="may see internal prompt sets")
+    parameters = models.JSONField(default=dict, blank=True)
+    structured_mode = models.CharField(
+        max_length=12, choices=StructuredMode.choices, default=StructuredMode.JSON_SCHEMA
+    )
+    max_tokens_field = models.CharField(
+        max_length=24,
+        choices=[("max_tokens", "max_tokens"), ("max_completion_tokens", "max_completion_tokens")],
+        default="max_tokens",
+    )
+    max_tokens = models.PositiveIntegerField(default=1024, validators=[MinValueValidator(1)])
+    requests_per_minute = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    tokens_per_minute = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    concurrency = models.PositiveIntegerField(default=4, validators=[MinValueValidator(1)])
+    timeout_seconds = models.PositiveIntegerField(default=90, validators=[MinValueValidator(1)])
+    input_price = models.DecimalField(
+        max_digits=12, decimal_places=6, null=True, blank=True, help_text="US dollars per million tokens"
+    )
+    output_price = models.DecimalField(
+        max_digits=12, decimal_places=6, null=True, blank=True, help_text="US dollars per million tokens"
+    )
+    paused_until = models.DateTimeField(null=True, blank=True)
+    answering_model = models.CharField(max_length=200, blank=True, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "name"], name="one_endpoint_name_per_team")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Call(models.Model):
+    """One request that must be answered once. The row is the truth; a queue message is only a reminder."""
+
+    class State(models.TextChoices):
+        PLANNED = "planned"
+        CLAIMED = "claimed"
+        RETRY_WAIT = "retry_wait"
+        PARSED = "parsed"
+        REFUSED = "refused"
+        PARSE_FAILED = "parse_failed"
+        TRUNCATED = "truncated"
+        CONTEXT_OVERFLOW = "context_overflow"
+        BAD_REQUEST = "bad_request"
+        GAVE_UP = "gave_up"
+        BUDGET_STOPPED = "budget_stopped"
+        CANCELLED = "cancelled"
+
+    WAITING = (State.PLANNED, State.RETRY_WAIT)
+    OPEN = (State.PLANNED, State.CLAIMED, State.RETRY_WAIT)
+
+    key = models.CharField(max_length=64, unique=True)
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="calls")
+    state = models.CharField(max_length=20, choices=State.choices, default=State.PLANNED)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    lease_token = models.CharField(max_length=32, blank=True)
+    next_try_at = models.DateTimeField(null=True, blank=True)
+    attempt_count = models.PositiveIntegerField(default=0)
+    reserved_usd = models.DecimalField(max_digits=14, decimal_places=8, default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["endpoint", "next_try_at"],
+                condition=Q(state__in=["planned", "claimed", "retry_wait"]),
+                name="open_calls",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key[:12]} ({self.state})"
+
+
+class CallAttempt(models.Model):
+    """One HTTP try of a call; append-only."""
+
+    call = models.ForeignKey(Call, on_delete=models.PROTECT, related_name="attempts")
+    number = models.PositiveIntegerField()
+    request = models.JSONField()
+    raw_reply = models.TextField(blank=True)
+    reply_text = models.TextField(blank=True)
+    finish_reason = models.CharField(max_length=40, blank=True)
+    http_status = models.PositiveIntegerField(null=True, blank=True)
+    error_kind = models.CharField(max_length=40, blank=True)
+    error_text = models.TextField(blank=True)
+    tokens_in = models.PositiveIntegerField(null=True, blank=True)
+    tokens_out = models.PositiveIntegerField(null=True, blank=True)
+    cost_usd = models.DecimalField(max_digits=14, decimal_places=8, null=True, blank=True)
+    latency_ms = models.PositiveIntegerField(null=True, blank=True)
+    answering_model = models.CharField(max_length=200, blank=True)
+    system_fingerprint = models.CharField(max_length=120, blank=True)
+    started_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["call", "number"], name="attempts_are_numbered")]
+
+    def __str__(self) -> str:
+        return f"attempt {self.number} of {self.call_id}"

@@ -1,0 +1,40 @@
+import uuid
+
+from django.conf import settings
+from django.db import models
+
+from arena.raters.models import Team
+
+
+class Import(models.Model):
+    """One file brought in: what it was, what it changed, or why it changed nothing."""
+
+    class Kind(models.TextChoices):
+        PROMPTS = "prompts"
+        RESPONSES = "responses"
+        VOTES = "votes"
+
+    class State(models.TextChoices):
+        PREVIEWED = "previewed"
+        DONE = "done"
+        REFUSED = "refused"
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="imports")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    target = models.CharField(max_length=120, help_text="name of the prompt set, or slug of the campaign")
+    file_name = models.CharField(max_length=255)
+    file_sha256 = models.CharField(max_length=64)
+    stored_as = models.CharField(max_length=80, blank=True, help_text="generated name while a preview waits")
+    state = models.CharField(max_length=10, choices=State.choices)
+    added = models.PositiveIntegerField(default=0)
+    skipped = models.PositiveIntegerField(default=0)
+    error_count = models.PositiveIntegerField(default=0)
+    errors = models.JSONField(default=list, help_text="the first hundred: line, column, reason")
+    notices = models.JSONField(default=list)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.kind} from {self.file_name} ({self.state})"

@@ -1,0 +1,142 @@
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models import Q
+
+from arena.battles.models import Battle
+from arena.campaigns.models import Campaign
+from arena.endpoints.models import Call, Endpoint
+from arena.raters.models import Team
+
+
+class Rubric(models.Model):
+    """What a judge is asked. A change is a new version."""
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="rubrics")
+    name = models.CharField(max_length=120)
+    version = models.PositiveIntegerField(default=1)
+    instructions = models.TextField()
+    criteria = models.JSONField(help_text="three to seven: name, description, low, high")
+    sha256 = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["team", "name", "version"], name="one_rubric_version_per_team")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} v{self.version}"
+
+
+class Judge(models.Model):
+    """A model with a rubric; a judge recorded elsewhere has neither endpoint nor rubric."""
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="judges")
+    name = models.CharField(max_length=120)
+    endpoint = models.ForeignKey(
+        Endpoint, null=True, blank=True, on_delete=models.PROTECT, related_name="judges"
+    )
+    rubric = models.ForeignKey(Rubric, null=True, blank=True, on_delete=models.PROTECT, related_name="judges")
+    family = models.CharField(max_length=80, blank=True)
+    parameters = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "name"], name="one_judge_name_per_team")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class JudgeRun(models.Model):
+    class Kind(models.TextChoices):
+        ASKED = "asked"
+        RECORDED = "recorded"
+
+    class Status(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        PAUSED = "paused"
+        COMPLETED = "completed"
+        COMPLETED_WITH_FAILURES = "completed_with_failures"
+        CANCELLED = "cancelled"
+
+    OPEN = (Status.QUEUED, Status.RUNNING, Status.PAUSED)
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="judge_runs")
+    kind = models.CharField(max_length=8, choices=Kind.choices, default=Kind.ASKED)
+    judges = models.ManyToManyField(Judge, related_name="runs")
+    budget_usd = models.DecimalField(
+        max_digits=12, decimal_places=4, null=True, blank=True, validators=[MinValueValidator(0)]
+    )
+    max_calls = models.PositiveIntegerField(null=True, blank=True)
+    seed = models.PositiveBigIntegerField(default=0)
+    status = models.CharField(max_length=24, choices=Status.choices, default=Status.QUEUED)
+    status_reason = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"judge run {self.pk} of {self.campaign_id}"
+
+
+class Judgment(models.Model):
+    """A judge's finding on one battle from both orders. Without an outcome: not resolved yet."""
+
+    class Outcome(models.TextChoices):
+        MODEL_A = "model_a"
+        MODEL_B = "model_b"
+        TIE = "tie"
+        TIE_UNSTABLE = "tie_unstable"
+        TIE_VERBOSE = "tie_verbose"
+        NO_VERDICT = "no_verdict"
+
+    class Flip(models.TextChoices):
+        NONE = "none"
+        SOFT = "soft"
+        HARD = "hard"
+
+    run = models.ForeignKey(JudgeRun, on_delete=models.PROTECT, related_name="judgments")
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="judgments")
+    battle = models.ForeignKey(Battle, on_delete=models.PROTECT, related_name="judgments")
+    replicate = models.PositiveIntegerField(default=1)
+    outcome = models.CharField(max_length=12, choices=Outcome.choices, blank=True)
+    base_outcome = models.CharField(max_length=12, choices=Outcome.choices, blank=True)
+    flip = models.CharField(max_length=4, choices=Flip.choices, blank=True)
+    resolved_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run", "judge", "battle", "replicate"], name="one_judgment_per_run_judge_battle"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["judge", "outcome"], condition=~Q(outcome=""), name="resolved_judgments")
+        ]
+
+    def __str__(self) -> str:
+        return f"judgment {self.pk}: {self.outcome or 'open'}"
+
+
+class JudgeCall(models.Model):
+    """One of a judgment's two orders. The verdict is in positions: first, second or tie."""
+
+    class Order(models.TextChoices):
+        AB = "ab"
+        BA = "ba"
+
+    judgment = models.ForeignKey(Judgment, on_delete=models.PROTECT, related_name="judge_calls")
+    order = models.CharField(max_length=2, choices=Order.choices)
+    call = models.OneToOneField(Call, on_delete=models.PROTECT, related_name="judge_call")
+    verdict = models.CharField(max_length=8, blank=True)
+    scores = models.JSONField(default=dict, blank=True)
+    reason = models.TextField(blank=True)
+    failure = models.CharField(max_length=40, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["judgment", "order"], name="one_call_per_order")]
+
+    def __str__(self) -> str:
+        return f"judge call {self.order} of {self.judgment_id}"

@@ -1,0 +1,39 @@
+"""Index of the rooms' models: Django looks here, and a model may change rooms without a migration."""
+
+from arena.battles.models import Battle, BattleNote, Retraction, Vote
+from arena.campaigns.models import Campaign, Guide, Invite
+from arena.corpus.models import Competitor, Prompt, PromptSet, Response
+from arena.endpoints.models import Call, CallAttempt, Endpoint
+from arena.exchange.models import Import
+from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment, Rubric
+from arena.leaderboards.models import Leaderboard, Snapshot, Standing
+from arena.raters.models import Membership, Rater, Team
+
+__all__ = [
+    "Battle",
+    "BattleNote",
+    "Call",
+    "CallAttempt",
+    "Campaign",
+    "Competitor",
+    "Endpoint",
+    "Guide",
+    "Import",
+    "Invite",
+    "Judge",
+    "JudgeCall",
+    "JudgeRun",
+    "Judgment",
+    "Leaderboard",
+    "Membership",
+    "Prompt",
+    "PromptSet",
+    "Rater",
+    "Response",
+    "Retraction",
+    "Rubric",
+    "Snapshot",
+    "Standing",
+    "Team",
+    "Vote",
+]

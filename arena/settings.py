@@ -1,0 +1,270 @@
+"""Settings come from the environment; docs/settings.md lists them all. A wrong value raises at start."""
+
+import secrets
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import environ
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+
+
+def setting(name: str, kind: type, default: object, low: float | None = None, high: float | None = None):
+    """One variable, converted and checked against its bounds."""
+    try:
+        value = env.get_value(name, cast=kind, default=default)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} must be a {kind.__name__}: {error}") from error
+    if (low is not None and value < low) or (high is not None and value > high):
+        raise ImproperlyConfigured(f"{name} is {value}; it must lie between {low} and {high}")
+    return value
+
+
+def switch(name: str, default: bool) -> bool:
+    value = env.str(name, default="1" if default else "0").strip().lower()
+    if value not in {"0", "1", "true", "false", "yes", "no", "on", "off"}:
+        raise ImproperlyConfigured(f"{name} is {value!r}; use 1 or 0")
+    return value in {"1", "true", "yes", "on"}
+
+
+DATA_DIR = Path(env.str("TILTYARD_DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
+DATA_DIR.mkdir(parents=True, exist_ok=True)
+
+
+def read_secret_key() -> str:
+    """SECRET_KEY, or one made at the first start and kept beside the database, readable by its owner only."""
+    given = env.str("SECRET_KEY", default="")
+    if given:
+        if len(given) < 40:
+            raise ImproperlyConfigured("SECRET_KEY is shorter than 40 characters")
+        return given
+    path = DATA_DIR / "secret_key"
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(60))
+    key = path.read_text().strip()
+    if len(key) < 40:
+        raise ImproperlyConfigured(f"{path} is empty or cut short; delete it to make a new one")
+    return key
+
+
+SECRET_KEY = read_secret_key()
+DEBUG = switch("DEBUG", False)
+TESTING = "pytest" in sys.modules
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+PUBLIC_URL = env.str("PUBLIC_URL", default="").rstrip("/")
+if PUBLIC_URL and urlsplit(PUBLIC_URL).scheme not in {"http", "https"}:
+    raise ImproperlyConfigured(f"PUBLIC_URL is {PUBLIC_URL!r}; it must begin with http:// or https://")
+HTTPS = switch("TILTYARD_HTTPS", False)
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "template_partials",
+    "csp",
+    "axes",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "huey.contrib.djhuey",
+    "arena",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "arena.urls"
+WSGI_APPLICATION = "arena.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "arena.raters.access.navigation",
+            ],
+        },
+    }
+]
+
+SQLITE_OPTIONS = {
+    "timeout": 20,
+    # A deferred transaction that turns from reading to writing fails at once under load; this one waits.
+    "transaction_mode": "IMMEDIATE",
+    # FULL: an acknowledged vote survives a power cut.
+    "init_command": (
+        "PRAGMA journal_mode=WAL;PRAGMA synchronous=FULL;PRAGMA mmap_size=0;"
+        "PRAGMA cache_size=-20000;PRAGMA temp_store=MEMORY;PRAGMA journal_size_limit=67108864;"
+    ),
+}
+
+
+def read_database() -> dict:
+    url = env.str("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'tiltyard.sqlite3'}")
+    database = env.db_url_config(url)
+    engine = database.get("ENGINE", "")
+    if engine.endswith("sqlite3"):
+        database["OPTIONS"] = SQLITE_OPTIONS
+    elif not engine.endswith("postgresql"):
+        raise ImproperlyConfigured(f"DATABASE_URL names {engine or 'nothing'}; use sqlite:/// or postgres://")
+    database["CONN_MAX_AGE"] = 600
+    database["CONN_HEALTH_CHECKS"] = True
+    return database
+
+
+DATABASES = {"default": read_database()}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+
+def read_queue() -> dict:
+    """The queue keeps a file of its own: in the application's file it would stand in the votes' way."""
+    url = env.str("QUEUE_URL", default=f"sqlite:///{DATA_DIR / 'queue.sqlite3'}")
+    scheme = urlsplit(url).scheme
+    queue = {"name": "tiltyard", "immediate": TESTING, "results": False, "utc": True}
+    if scheme == "sqlite":
+        return queue | {
+            "huey_class": "huey.SqliteHuey",
+            "connection": {"filename": url.removeprefix("sqlite:///")},
+        }
+    if scheme in {"redis", "rediss"}:
+        return queue | {"huey_class": "huey.RedisHuey", "connection": {"url": url}}
+    if scheme in {"postgres", "postgresql"}:
+        return queue | {"huey_class": "huey.PostgresHuey", "connection": {"dsn": url}}
+    raise ImproperlyConfigured(f"QUEUE_URL begins with {scheme!r}; use sqlite:///, redis:// or postgres://")
+
+
+HUEY = read_queue()
+QUEUE_WORKERS = setting("QUEUE_WORKERS", int, 8, 1, 200)
+
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "home"
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = 1
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_TEMPLATE = "registration/locked_out.html"
+AXES_RESET_ON_SUCCESS = True
+AXES_ENABLED = not TESTING
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("de", "Deutsch")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG or TESTING
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = DEBUG or TESTING
+
+MAX_UPLOAD_MB = setting("MAX_UPLOAD_MB", int, 100, 1, 10_000)
+FILE_UPLOAD_TEMP_DIR = str(DATA_DIR)
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+        "manifest-src": [SELF],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "no-referrer" if HTTPS else "same-origin"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SESSION_COOKIE_AGE = 60 * 60 * 24 * 90
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+if HTTPS:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
+    "PAGE_SIZE": 100,
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Tiltyard",
+    "VERSION": "1",
+    "DESCRIPTION": "Campaigns, boards and snapshots of a blind arena for language models.",
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# Hosts that an endpoint may name besides public addresses, as host or host:port; a local server must be here.
+ENDPOINT_ALLOWED_HOSTS = env.list("ENDPOINT_ALLOWED_HOSTS", default=[])
+SNAPSHOT_MINUTES = setting("SNAPSHOT_MINUTES", int, 60, 1, 60 * 24)
+BOOTSTRAP_RESAMPLES = setting("BOOTSTRAP_RESAMPLES", int, 1000, 1000, 100_000)
+BATTLE_HOURS = setting("BATTLE_HOURS", int, 24, 1, 24 * 30)
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"json": {"()": "arena.logs.JsonFormatter"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "root": {
+        "handlers": ["console"],
+        "level": env.str("LOG_LEVEL", default="WARNING" if TESTING else "INFO"),
+    },
+    "loggers": {"huey": {"level": "WARNING"}, "axes": {"level": "WARNING"}},
+}

@@ -21,10 +21,12 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, logit
 
+from ratings.comparisons import BOTH_BAD, MODEL_A, MODEL_B, TIE, Comparisons
+from ratings.errors import BadOptionError, IncomparableError, NotConvergedError
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-MODEL_A, MODEL_B, TIE, BOTH_BAD = 0, 1, 2, 3
 GAUSS_HERMITE_NODES = 40
 
 
@@ -85,7 +87,7 @@ class SimulatedVotes:
     """n votes in the order they were cast, as read-only arrays.
 
     a, b         (n,) competitor shown first and second
-    outcome      (n,) 0 model_a, 1 model_b, 2 tie, 3 both_bad
+    outcome      (n,) codes of ratings.comparisons.OUTCOMES, tie_unstable never among them
     rater        (n,) or None; prompt (n,) or None
     propensity   (n,) probability with which the unordered pair was drawn
     covariates   (n, F) signed relative differences over their root mean square (F = number of features)
@@ -108,17 +110,30 @@ class SimulatedVotes:
     def __len__(self) -> int:
         return len(self.a)
 
+    def as_comparisons(self) -> Comparisons:
+        """The votes as Comparisons: unweighted, covariates by the names of the style features."""
+        return Comparisons.of(
+            len(self.model.strengths),
+            self.a,
+            self.b,
+            self.outcome,
+            covariates=self.covariates if self.model.style else None,
+            covariate_names=[feature.name for feature in self.model.style],
+            rater=self.rater,
+            prompt=self.prompt,
+        )
+
 
 def simulate_votes(model: VoteModel, votes: int, *, seed: int) -> SimulatedVotes:
     """Draw `votes` votes from the model. The same model, number and seed give the same bytes.
 
     Pairs, sides, raters, prompts, tastes, style and outcomes have a random stream each, so that changing
     one part of the model leaves the draws of the others alone.
-    Raises ValueError when the model contradicts itself (see `check_model`) or votes < 1.
+    Raises BadOptionError when the model contradicts itself (see `check_model`) or votes < 1.
     """
     check_model(model)
     if votes < 1:
-        raise ValueError(f"votes must be at least 1, not {votes}")
+        raise BadOptionError(f"votes must be at least 1, not {votes}")
     streams = [np.random.default_rng(sequence) for sequence in np.random.SeedSequence(seed).spawn(8)]
     a, b, propensity = _draw_pairs(model, votes, streams[0], streams[1])
     rater = _draw_raters(model, a, b, streams[2])
@@ -147,11 +162,15 @@ def pseudo_true_strengths(model: VoteModel) -> Floats:
     tastes being N(0, 2 rater_sd^2 + 2 prompt_sd^2) in the difference, by Gauss-Hermite quadrature; the
     strengths solve sum_j w_ij (E[y_ij] - expit(theta_i - theta_j)) = 0 with the pair propensities as w
     (White 1982, the projection under a wrong model).
-    Raises ValueError for a model with style features, whose projection depends on the draw of the counts.
+    Raises BadOptionError for a model with style effects, whose projection depends on the draw of the counts;
+    IncomparableError when the pairs don't connect the competitors; NotConvergedError when strengths are too
+    far apart for numbers.
     """
     check_model(model)
     if any(feature.coefficient != 0.0 for feature in model.style):
-        raise ValueError("pseudo_true_strengths needs a model without style effects; fit a large simulation")
+        raise BadOptionError(
+            "pseudo_true_strengths needs a model without style effects; fit a large simulation"
+        )
     pairs, propensities = _pairs_of(model)
     first, second = pairs[:, 0], pairs[:, 1]
     spread = np.sqrt(2.0 * (model.rater_sd**2 + model.prompt_sd**2))
@@ -175,21 +194,21 @@ def signed_relative_differences(counts_a: NDArray[np.generic], counts_b: NDArray
 
 
 def check_model(model: VoteModel) -> None:
-    """Raise ValueError naming the first field of the model that contradicts itself, and how to mend it."""
+    """Raise BadOptionError naming the first field that contradicts itself, and how to mend it."""
     k = len(model.strengths)
     if k < 2 or not np.all(np.isfinite(model.strengths)):
-        raise ValueError(f"strengths needs at least two finite numbers, not {model.strengths}")
+        raise BadOptionError(f"strengths needs at least two finite numbers, not {model.strengths}")
     for name in ("tie", "rater_sd", "prompt_sd", "rater_zipf", "raters", "prompts"):
         if not 0 <= getattr(model, name) < np.inf:
-            raise ValueError(f"{name} must be finite and at least 0, not {getattr(model, name)}")
+            raise BadOptionError(f"{name} must be finite and at least 0, not {getattr(model, name)}")
     if not 0 <= model.both_bad_share < 1:
-        raise ValueError(f"both_bad_share must be in [0, 1), not {model.both_bad_share}")
+        raise BadOptionError(f"both_bad_share must be in [0, 1), not {model.both_bad_share}")
     for effect, count in (("rater_sd", model.raters), ("prompt_sd", model.prompts)):
         if getattr(model, effect) > 0 and not count:
-            raise ValueError(f"{effect} > 0 needs a number of {effect.removesuffix('_sd')}s")
+            raise BadOptionError(f"{effect} > 0 needs a number of {effect.removesuffix('_sd')}s")
     for feature in model.style:
         if feature.lean and len(feature.lean) != k:
-            raise ValueError(f"{feature.name!r} has {len(feature.lean)} leanings for {k} competitors")
+            raise BadOptionError(f"{feature.name!r} has {len(feature.lean)} leanings for {k} competitors")
     _check_panels(model)
     _check_pairs(model, k)
 
@@ -197,22 +216,24 @@ def check_model(model: VoteModel) -> None:
 def _check_panels(model: VoteModel) -> None:
     for competitor, panel in model.panels.items():
         if not panel or min(panel) < 0 or max(panel) >= model.raters:
-            raise ValueError(f"the panel of competitor {competitor} must name raters 0..{model.raters - 1}")
+            raise BadOptionError(
+                f"the panel of competitor {competitor} must name raters 0..{model.raters - 1}"
+            )
 
 
 def _check_pairs(model: VoteModel, k: int) -> None:
     for i, j in model.pairs:
         if i == j or not (0 <= i < k and 0 <= j < k):
-            raise ValueError(f"pair ({i}, {j}) must name two different competitors of 0..{k - 1}")
+            raise BadOptionError(f"pair ({i}, {j}) must name two different competitors of 0..{k - 1}")
     count = len(model.pairs) or k * (k - 1) // 2
     if model.propensities and len(model.propensities) != count:
-        raise ValueError(f"{len(model.propensities)} propensities for {count} pairs")
+        raise BadOptionError(f"{len(model.propensities)} propensities for {count} pairs")
     if model.propensities and (min(model.propensities) < 0 or abs(sum(model.propensities) - 1) > 1e-9):
-        raise ValueError("propensities must be at least 0 and sum to 1")
+        raise BadOptionError("propensities must be at least 0 and sum to 1")
     if model.pair_effects:
         effects = np.asarray(model.pair_effects)
         if effects.shape != (k, k) or not np.allclose(effects, -effects.T):
-            raise ValueError(f"pair_effects must be an antisymmetric {k} x {k} matrix")
+            raise BadOptionError(f"pair_effects must be an antisymmetric {k} x {k} matrix")
 
 
 def _pairs_of(model: VoteModel) -> tuple[Integers, Floats]:
@@ -316,7 +337,9 @@ def _project(k: int, first: Integers, second: Integers, weight: Floats, score: F
     drawn = weight > 0
     meets = csr_array((weight[drawn], (first[drawn], second[drawn])), shape=(k, k))
     if connected_components(meets, directed=False)[0] > 1:
-        raise ValueError("the pairs of the model don't connect its competitors, so no projection exists")
+        raise IncomparableError(
+            "the pairs of the model don't connect its competitors, so no projection exists"
+        )
     theta: Floats = np.zeros(k)
     gauge = np.full((k, k), 1.0 / k**2)
     for _ in range(100):
@@ -331,4 +354,6 @@ def _project(k: int, first: Integers, second: Integers, weight: Floats, score: F
         theta = theta + step - step.mean()
         if np.max(np.abs(step)) < 1e-12:
             return theta
-    raise ValueError("the projection doesn't converge: strengths too far apart for finite win probabilities")
+    raise NotConvergedError(
+        "the projection doesn't converge: strengths too far apart for finite win probabilities"
+    )

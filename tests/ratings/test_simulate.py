@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from ratings.comparisons import BOTH_BAD, MODEL_A, MODEL_B, TIE, Policies, tally
+from ratings.errors import BadOptionError, IncomparableError
 from ratings.simulate import (
-    BOTH_BAD,
-    MODEL_A,
-    MODEL_B,
-    TIE,
     StyleFeature,
     VoteModel,
     pseudo_true_strengths,
@@ -46,6 +44,17 @@ def test_the_arrays_are_read_only():
     votes = simulate_votes(FULL, 20, seed=0)
     with pytest.raises(ValueError, match="read-only"):
         votes.outcome[0] = 1
+
+
+def test_votes_become_comparisons_with_their_raters_prompts_and_covariates():
+    votes = simulate_votes(FULL, 200, seed=1)
+    comparisons = votes.as_comparisons()
+    assert comparisons.n_competitors == 4
+    assert comparisons.covariate_names == ("words", "bold")
+    assert np.array_equal(comparisons.covariates, votes.covariates)
+    assert np.array_equal(comparisons.rater, votes.rater)
+    assert tally(comparisons, Policies()).counts.sum() == 200
+    assert simulate_votes(VoteModel((0, 0)), 5, seed=0).as_comparisons().rater is None
 
 
 def test_turning_an_effect_off_leaves_pairs_raters_and_prompts_as_they_were():
@@ -174,14 +183,14 @@ def test_pseudo_truth_of_a_perfect_cycle_is_level():
     ],
 )
 def test_a_model_that_contradicts_itself_is_refused_by_name(wrong, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(BadOptionError, match=message):
         simulate_votes(VoteModel(**({"strengths": (0.0, 0.0)} | wrong)), 10, seed=0)
 
 
 def test_no_votes_and_unconnected_or_styled_truths_are_refused():
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(BadOptionError, match="at least 1"):
         simulate_votes(FULL, 0, seed=0)
-    with pytest.raises(ValueError, match="don't connect"):
+    with pytest.raises(IncomparableError, match="don't connect"):
         pseudo_true_strengths(VoteModel(strengths=(0, 1, 0, 1), pairs=((0, 1), (2, 3))))
-    with pytest.raises(ValueError, match="without style"):
+    with pytest.raises(BadOptionError, match="without style"):
         pseudo_true_strengths(FULL)

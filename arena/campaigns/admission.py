@@ -1,0 +1,68 @@
+"""How a browser becomes a rater of a campaign, and stays one: the session maps campaign to rater."""
+
+import secrets
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.http import HttpRequest
+
+from arena.campaigns.models import Campaign, Invite
+from arena.raters.models import Rater
+
+SESSION_KEY = "raters"
+
+
+def current_rater(request: HttpRequest, campaign: Campaign) -> Rater | None:
+    """The rater this browser is in this campaign, if it has begun and isn't suspended."""
+    pk = request.session.get(SESSION_KEY, {}).get(str(campaign.pk))
+    return Rater.objects.filter(pk=pk, is_active=True).first() if pk else None
+
+
+def joined_campaigns(request: HttpRequest) -> QuerySet[Campaign]:
+    return Campaign.objects.filter(pk__in=request.session.get(SESSION_KEY, {})).order_by("-pk")
+
+
+def new_pseudonym() -> str:
+    return f"rater-{secrets.token_hex(4)}"
+
+
+def begin_with_invite(request: HttpRequest, invite: Invite) -> Rater | None:
+    """Exchanges the invite for a place in the session; None when its uses have just run out."""
+    known = current_rater(request, invite.campaign)
+    if known and invite.rater_id in (None, known.pk):
+        return known
+    with transaction.atomic():
+        if not Invite.objects.usable().filter(pk=invite.pk).update(uses=F("uses") + 1):
+            return None
+        rater = invite.rater or Rater.objects.create(
+            team_id=invite.campaign.team_id, pseudonym=new_pseudonym(), admission=Rater.Admission.LINK
+        )
+    remember(request, invite.campaign, rater)
+    return rater
+
+
+def begin_without_invite(request: HttpRequest, campaign: Campaign) -> Rater | None:
+    """For campaigns that admit whoever is signed in, or anyone."""
+    if campaign.admission == Campaign.Admission.OPEN:
+        rater = current_rater(request, campaign) or Rater.objects.create(
+            team_id=campaign.team_id, pseudonym=new_pseudonym(), admission=Rater.Admission.OPEN
+        )
+    elif campaign.admission == Campaign.Admission.LOGIN and request.user.is_authenticated:
+        rater, _ = Rater.objects.get_or_create(
+            team_id=campaign.team_id,
+            user=request.user,
+            admission=Rater.Admission.LOGIN,
+            defaults={"pseudonym": new_pseudonym()},
+        )
+    else:
+        return None
+    if not rater.is_active:
+        return None
+    remember(request, campaign, rater)
+    return rater
+
+
+def remember(request: HttpRequest, campaign: Campaign, rater: Rater) -> None:
+    # A new session id, so that a cookie planted before "Begin" is worth nothing after it.
+    request.session.cycle_key()
+    request.session[SESSION_KEY] = {**request.session.get(SESSION_KEY, {}), str(campaign.pk): rater.pk}

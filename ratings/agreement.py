@@ -1,0 +1,278 @@
+"""How far raters, or a judge and people, say the same: raw agreement, Cohen's kappa, Fleiss' kappa, alpha."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from ratings.comparisons import MODEL_A, MODEL_B
+from ratings.errors import BadOptionError, BadValueError, NoVotesError, ShapeError, UnknownOutcomeError
+from ratings.proportions import Share, check_confidence, share
+
+Floats = NDArray[np.float64]
+Weights = Literal["none", "linear", "quadratic"]
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+
+AMBIGUOUS_BELOW = 0.6
+"""Two people who agree less than this (kappa) need a clearer rubric."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Two sets of outcomes on the same n battles.
+
+    every      share of equal outcomes, all outcomes counting
+    decisive   the same among battles where both name a winner; None when there is none
+    """
+
+    every: Share
+    decisive: Share | None
+
+
+@dataclass(frozen=True)
+class Kappa:
+    """Cohen's kappa; the interval is kappa -+ z SE, `standard_error_at_zero` is for testing kappa = 0.
+
+    observed, expected   (weighted) agreement, and what chance would give
+    """
+
+    estimate: float
+    standard_error: float
+    lower: float
+    upper: float
+    standard_error_at_zero: float
+    observed: float
+    expected: float
+    n: float
+    weights: Weights
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Alpha:
+    """Krippendorff's alpha with a percentile interval from resampled units.
+
+    units       units with at least two ratings, the only ones that tell anything
+    undefined   resamples without any variation, left out of the interval
+    """
+
+    estimate: float
+    lower: float
+    upper: float
+    units: int
+    ratings: int
+    undefined: int
+    level: Level
+    resamples: int
+    seed: int
+    confidence: float
+
+
+def agreement(
+    first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None = None, *, confidence: float = 0.95
+) -> Agreement:
+    """Shares of equal outcomes in two arrays (n,) of outcome codes, with Wilson intervals.
+
+    `cluster` (n,), such as the prompt, widens the intervals (see `proportions.share`). Codes are compared as
+    they are: fold tie_unstable or both_bad into tie beforehand if they shall count as the same.
+    Raises ShapeError for unequal lengths, NoVotesError without battles, UnknownOutcomeError below 0.
+    """
+    x, y = np.asarray(first), np.asarray(second)
+    if x.shape != y.shape:
+        raise ShapeError(f"{x.shape} outcomes against {y.shape}", todo="pass both for the same battles")
+    if x.size and min(x.min(), y.min()) < 0:
+        raise UnknownOutcomeError("a battle without outcome", todo="leave out battles that have no verdict")
+    same = x == y
+    both = np.isin(x, (MODEL_A, MODEL_B)) & np.isin(y, (MODEL_A, MODEL_B))
+    ids = None if cluster is None else np.asarray(cluster)
+    decisive = None
+    if both.any():
+        decisive = share(same[both], None if ids is None else ids[both], confidence=confidence)
+    return Agreement(share(same, ids, confidence=confidence), decisive)
+
+
+def agreement_table(first: ArrayLike, second: ArrayLike, categories: int) -> NDArray[np.int64]:
+    """(C, C) counts of (first, second) from two arrays (n,) of codes 0 ... C - 1.
+
+    Raises ShapeError for unequal lengths, BadValueError for a code outside the categories.
+    """
+    x, y = np.asarray(first), np.asarray(second)
+    if x.shape != y.shape:
+        raise ShapeError(f"{x.shape} codes against {y.shape}")
+    for codes in (x, y):
+        bad = (codes < 0) | (codes >= categories)
+        if bad.any():
+            raise BadValueError(f"code {codes[bad][0]} of {categories} categories", row=int(np.argmax(bad)))
+    counts = np.bincount(x.astype(np.int64) * categories + y, minlength=categories**2)
+    return counts.reshape(categories, categories).astype(np.int64)
+
+
+def cohen_kappa(table: ArrayLike, *, weights: Weights = "none", confidence: float = 0.95) -> Kappa:
+    """Cohen's (1960, weighted 1968) kappa of a (C, C) table of counts: first rater's code by second's.
+
+    kappa = (po - pe)/(1 - pe), po = sum w_ij p_ij, pe = sum w_ij p_i. p_.j, w_ij = 1 on the diagonal,
+    1 - |i - j|/(C - 1) linear, 1 - (i - j)^2/(C - 1)^2 quadratic. Standard errors: Fleiss, Cohen and
+    Everitt (1969). Assumes independent battles.
+    Raises ShapeError for a table that isn't square, NoVotesError for an empty one, BadValueError when both
+    raters use one and the same category only, for which kappa isn't defined.
+    """
+    check_confidence(confidence)
+    counts, w = _square(table), _agreement_weights(np.shape(table)[0], weights)
+    n = float(counts.sum())
+    p = counts / n
+    rows, columns = p.sum(axis=1), p.sum(axis=0)
+    observed, expected = float(np.sum(w * p)), float(rows @ w @ columns)
+    if np.isclose(expected, 1.0):
+        raise BadValueError("all ratings fall into one category, so kappa isn't defined")
+    kappa = (observed - expected) / (1 - expected)
+    # Mean weight of each row category against the second rater's habits, and the other way round.
+    pull = (w @ columns)[:, None] + (rows @ w)[None, :]
+    variance = np.sum(p * (w - pull * (1 - kappa)) ** 2) - (kappa - expected * (1 - kappa)) ** 2
+    null = np.sum(np.outer(rows, columns) * (w - pull) ** 2) - expected**2
+    error, error0 = (sqrt(max(float(v), 0.0) / n) / (1 - expected) for v in (variance, null))
+    half = float(stats.norm.isf((1 - confidence) / 2)) * error
+    return Kappa(
+        estimate=kappa,
+        standard_error=error,
+        lower=kappa - half,
+        upper=kappa + half,
+        standard_error_at_zero=error0,
+        observed=observed,
+        expected=expected,
+        n=n,
+        weights=weights,
+        confidence=confidence,
+    )
+
+
+def fleiss_kappa(table: ArrayLike) -> float:
+    """Fleiss' (1971) kappa of a (U, C) table: how many of m >= 2 raters put each unit in each category.
+
+    kappa = (P - Pe)/(1 - Pe), P the mean of [sum_c n_uc^2 - m]/[m(m - 1)], Pe = sum_c p_c^2.
+    Raises ShapeError when units differ in their number of ratings (use `krippendorff_alpha` then),
+    BadValueError when only one category is used.
+    """
+    counts = np.asarray(table, dtype=np.float64)
+    if counts.ndim != 2 or counts.size == 0:
+        raise ShapeError(f"the table has shape {counts.shape}", todo="pass units by categories")
+    m = counts[0].sum()
+    if m < 2 or np.any(counts.sum(axis=1) != m):
+        raise ShapeError("units differ in their number of ratings, or have fewer than two", todo="use alpha")
+    agreed = np.mean((np.sum(counts**2, axis=1) - m) / (m * (m - 1)))
+    chance = np.sum((counts.sum(axis=0) / counts.sum()) ** 2)
+    if np.isclose(chance, 1.0):
+        raise BadValueError("all ratings fall into one category, so kappa isn't defined")
+    return float((agreed - chance) / (1 - chance))
+
+
+def krippendorff_alpha(
+    ratings: ArrayLike,
+    *,
+    level: Level = "nominal",
+    resamples: int = 1000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Alpha:
+    """Krippendorff's (2011) alpha of `ratings` (R, U): R raters by U units, NaN where a rater gave none.
+
+    alpha = 1 - (n - 1) sum o_cd D_cd / sum n_c n_d D_cd over the coincidences o of values within units; the
+    distance D is 1 (nominal), (sum of n_g from c to d - (n_c + n_d)/2)^2 (ordinal), (c - d)^2 (interval),
+    ((c - d)/(c + d))^2 (ratio). The interval resamples whole units, since ratings of a unit hang together.
+    Raises NoVotesError when no unit has two ratings, BadValueError when no two ratings differ, for infinite
+    values, and for negative ones on the ratio level.
+    """
+    check_confidence(confidence)
+    if level not in get_args(Level) or resamples < 1:
+        raise BadOptionError(f"level {level!r}, {resamples} resamples", todo=f"levels: {get_args(Level)}")
+    values, counts = _unit_counts(ratings, level)
+    estimate = _alpha(counts, np.ones(len(counts)), values, level)
+    if estimate is None:
+        raise BadValueError("no two ratings differ, so alpha isn't defined")
+    rng, units = np.random.default_rng(seed), len(counts)
+    drawn = rng.multinomial(units, np.full(units, 1 / units), size=resamples).astype(np.float64)
+    replicates = [_alpha(counts, weight, values, level) for weight in drawn]
+    defined = [value for value in replicates if value is not None]
+    lower, upper = np.quantile(defined or [estimate], [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Alpha(
+        estimate=estimate,
+        lower=float(lower),
+        upper=float(upper),
+        units=units,
+        ratings=int(counts.sum()),
+        undefined=resamples - len(defined),
+        level=level,
+        resamples=resamples,
+        seed=seed,
+        confidence=confidence,
+    )
+
+
+def _square(table: ArrayLike) -> Floats:
+    counts = np.asarray(table, dtype=np.float64)
+    if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or counts.shape[0] < 2:
+        raise ShapeError(f"the table has shape {counts.shape}", todo="pass counts, categories by categories")
+    if counts.min() < 0 or counts.sum() == 0:
+        raise NoVotesError("the table holds no ratings, or negative counts")
+    return counts
+
+
+def _agreement_weights(categories: int, weights: Weights) -> Floats:
+    apart = np.abs(np.subtract.outer(np.arange(categories), np.arange(categories))) / (categories - 1)
+    if weights == "none":
+        return np.eye(categories)
+    if weights == "linear":
+        return 1.0 - apart
+    if weights == "quadratic":
+        return 1.0 - apart**2
+    raise BadOptionError(f"weights {weights!r}", todo=f"use one of {', '.join(get_args(Weights))}")
+
+
+def _unit_counts(ratings: ArrayLike, level: Level) -> tuple[Floats, Floats]:
+    """The distinct values (V,) in rising order, and how often each was given (units with >= 2 ratings, V)."""
+    table = np.array(ratings, dtype=np.float64)
+    if table.ndim != 2:
+        raise ShapeError(f"ratings have shape {table.shape}", todo="pass raters by units")
+    if np.isinf(table).any() or (level == "ratio" and np.any(table < 0)):
+        raise BadValueError("ratings must be finite, and not negative on the ratio level")
+    rated = ~np.isnan(table)
+    table = table[:, rated.sum(axis=0) >= 2]
+    if table.size == 0:
+        raise NoVotesError("no unit has two ratings", todo="let raters overlap")
+    rater, unit = np.nonzero(~np.isnan(table))
+    values, code = np.unique(table[rater, unit], return_inverse=True)
+    counts = np.bincount(unit * len(values) + code, minlength=table.shape[1] * len(values))
+    return values, counts.reshape(table.shape[1], len(values)).astype(np.float64)
+
+
+def _alpha(counts: Floats, weight: Floats, values: Floats, level: Level) -> float | None:
+    """Alpha when unit u (a row of `counts`) counts `weight[u]` times; None when nothing varies."""
+    per_pair = weight / (counts.sum(axis=1) - 1)
+    coincidence = (counts * per_pair[:, None]).T @ counts
+    coincidence[np.diag_indices(len(values))] -= per_pair @ counts
+    totals = weight @ counts
+    delta = _squared_distances(values, totals, level)
+    expected = totals @ delta @ totals
+    if expected <= 0:
+        return None
+    return float(1 - (totals.sum() - 1) * np.sum(coincidence * delta) / expected)
+
+
+def _squared_distances(values: Floats, totals: Floats, level: Level) -> Floats:
+    if level == "nominal":
+        return 1.0 - np.eye(len(values))
+    if level == "ordinal":
+        # Half of c, all in between, half of d: the distance between the mid-ranks of c and d.
+        middle = np.cumsum(totals) - totals / 2
+        return np.subtract.outer(middle, middle) ** 2
+    apart = np.subtract.outer(values, values)
+    if level == "interval":
+        return apart**2
+    total = np.add.outer(values, values)
+    ratio = np.divide(apart, total, out=np.zeros_like(apart), where=total > 0)
+    squared: Floats = ratio**2
+    return squared

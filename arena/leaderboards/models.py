@@ -1,9 +1,26 @@
+import uuid
+from datetime import timedelta
+
 from django.db import models
+from django.db.models import Q
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor
 from arena.judging.models import Judge
+from arena.raters.access import User, teams_of
+from arena.raters.models import Role
+
+
+class LeaderboardQuerySet(models.QuerySet["Leaderboard"]):
+    def visible_to(self, user: User) -> "LeaderboardQuerySet":
+        """Public boards, to accounts also the signed-in ones, to a team's researchers all of theirs."""
+        allowed = Q(visibility=Leaderboard.Visibility.PUBLIC)
+        if user.is_authenticated:
+            allowed |= Q(visibility=Leaderboard.Visibility.SIGNED_IN)
+            allowed |= Q(campaign__team__in=teams_of(user, Role.RESEARCHER))
+        return self.filter(allowed)
 
 
 class Leaderboard(models.Model):
@@ -23,8 +40,8 @@ class Leaderboard(models.Model):
         PUBLIC = "public", _("everyone")
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="leaderboards")
-    slug = models.SlugField(max_length=80)
-    name = models.CharField(max_length=120)
+    slug = models.SlugField(max_length=100, unique=True)
+    name = models.CharField(max_length=300)
     subset = models.CharField(max_length=12, choices=Subset.choices, default=Subset.ALL)
     source = models.CharField(max_length=8, choices=Source.choices, default=Source.RATERS)
     judge = models.ForeignKey(
@@ -35,10 +52,9 @@ class Leaderboard(models.Model):
     visibility = models.CharField(max_length=10, choices=Visibility.choices, default=Visibility.PRIVATE)
     created_at = models.DateTimeField(auto_now_add=True)
 
+    objects = LeaderboardQuerySet.as_manager()
+
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["campaign", "slug"], name="one_leaderboard_slug_per_campaign")
-        ]
         ordering = ["pk"]
 
     def __str__(self) -> str:
@@ -94,3 +110,76 @@ class Standing(models.Model):
 
     def __str__(self) -> str:
         return f"standing of {self.competitor_id} in {self.snapshot_id}"
+
+
+class SnapshotRunQuerySet(models.QuerySet["SnapshotRun"]):
+    def open(self) -> "SnapshotRunQuerySet":
+        return self.filter(state__in=SnapshotRun.OPEN)
+
+    def claimable(self) -> "SnapshotRunQuerySet":
+        """Queued ones, and those whose worker has been silent for longer than a lease."""
+        silent = Q(state=SnapshotRun.State.RUNNING, claimed_at__lt=timezone.now() - SnapshotRun.LEASE)
+        return self.filter(Q(state=SnapshotRun.State.QUEUED) | silent)
+
+
+class SnapshotRun(models.Model):
+    """One attempt at a snapshot: asked for, claimed by one worker, and how it ended.
+
+    The row is the truth and the queue only a hint: a lost message is swept up, a repeated one finds the run
+    claimed, and a worker that outlived its lease can't publish.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued", _("waiting for the worker")
+        RUNNING = "running", _("being computed")
+        PUBLISHED = "published", _("published")
+        UNCHANGED = "unchanged", _("nothing new since the last snapshot")
+        NOT_ENOUGH = "not_enough", _("not enough data")
+        FAILED = "failed", _("failed")
+
+    OPEN = (State.QUEUED, State.RUNNING)
+    LEASE = timedelta(minutes=10)
+
+    leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="runs")
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    reason = models.TextField(blank=True, help_text="why it ended without a snapshot")
+    claim = models.UUIDField(null=True, blank=True)
+    snapshot = models.OneToOneField(
+        Snapshot, null=True, blank=True, on_delete=models.CASCADE, related_name="run"
+    )
+    requested_at = models.DateTimeField(auto_now_add=True)
+    claimed_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = SnapshotRunQuerySet.as_manager()
+
+    class Meta:
+        get_latest_by = "pk"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["leaderboard"],
+                condition=Q(state__in=["queued", "running"]),
+                name="one_open_run_per_leaderboard",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"snapshot run {self.pk} of {self.leaderboard_id}: {self.state}"
+
+    def claim_it(self) -> bool:
+        """True for one caller alone."""
+        claim, now = uuid.uuid4(), timezone.now()
+        mine = SnapshotRun.objects.claimable().filter(pk=self.pk)
+        if not mine.update(state=self.State.RUNNING, claim=claim, claimed_at=now):
+            return False
+        self.state, self.claim, self.claimed_at = self.State.RUNNING, claim, now
+        return True
+
+    def finish(self, state: str, reason: str = "", snapshot: Snapshot | None = None) -> bool:
+        """False when the claim has passed to another worker meanwhile; nothing is written then."""
+        now = timezone.now()
+        mine = SnapshotRun.objects.filter(pk=self.pk, state=self.State.RUNNING, claim=self.claim)
+        if not mine.update(state=state, reason=reason, snapshot=snapshot, finished_at=now):
+            return False
+        self.state, self.reason, self.snapshot, self.finished_at = state, reason, snapshot, now
+        return True

@@ -5,9 +5,12 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from arena.corpus.html import stored_html
 from arena.corpus.models import Competitor, PromptSet
+from arena.corpus.render import render
 from arena.raters.models import Rater, Team
 
 
@@ -71,6 +74,25 @@ class Guide(models.Model):
 
     def __str__(self) -> str:
         return f"guide {self.version} of {self.campaign_id}"
+
+    @property
+    def html(self) -> SafeString:
+        return stored_html(self.rendered_html)
+
+    @classmethod
+    def publish(cls, campaign: Campaign, text: str) -> "Guide":
+        """The campaign's guide with this text: the current version if it already reads so, else the next."""
+        sha256 = hashlib.sha256(text.encode()).hexdigest()
+        current = campaign.current_guide
+        if current and current.sha256 == sha256:
+            return current
+        return cls.objects.create(
+            campaign=campaign,
+            version=current.version + 1 if current else 1,
+            text=text,
+            rendered_html=render(text),
+            sha256=sha256,
+        )
 
 
 def hash_token(token: str) -> str:

@@ -2,7 +2,9 @@ import unicodedata
 
 from django.db import models
 from django.db.models import Q
+from django.utils.safestring import SafeString
 
+from arena.corpus.html import stored_html
 from arena.endpoints.models import Endpoint
 from arena.raters.models import Team
 
@@ -80,6 +82,10 @@ class Prompt(models.Model):
 
     def __str__(self) -> str:
         return f"{self.prompt_set_id}/{self.external_id}"
+
+    @property
+    def html(self) -> SafeString:
+        return stored_html(self.rendered_html)
 
     @property
     def text(self) -> str:
@@ -161,3 +167,7 @@ class Response(models.Model):
 
     def __str__(self) -> str:
         return f"response {self.pk} to {self.prompt_id}"
+
+    @property
+    def html(self) -> SafeString:
+        return stored_html(self.rendered_html)

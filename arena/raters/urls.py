@@ -1,0 +1,19 @@
+from django.contrib.auth import views as auth
+from django.urls import path
+
+from arena.raters import views
+
+urlpatterns = [
+    path("accounts/login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
+    path(
+        "accounts/reset/<uidb64>/<token>/",
+        auth.PasswordResetConfirmView.as_view(post_reset_login=False),
+        name="password_reset_confirm",
+    ),
+    path("accounts/reset/done/", auth.PasswordResetCompleteView.as_view(), name="password_reset_complete"),
+    path("team/", views.member_list, name="member-list"),
+    path("team/add/", views.member_add, name="member-add"),
+    path("team/<int:pk>/role/", views.member_role, name="member-role"),
+    path("team/<int:pk>/remove/", views.member_remove, name="member-remove"),
+]

@@ -1,0 +1,77 @@
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from arena.raters import access
+from arena.raters.accounts import add_member, password_link
+from arena.raters.forms import MemberForm
+from arena.raters.models import Membership, Role
+
+
+@require_GET
+@never_cache
+@access.admin_required
+def member_list(request: HttpRequest) -> HttpResponse:
+    return show(request)
+
+
+def show(request: HttpRequest, link: str = "") -> HttpResponse:
+    team = access.acting_team(request.user)
+    context = {
+        "team": team,
+        "members": team.memberships.select_related("user").order_by("user__username"),
+        "roles": Role.choices,
+        "form": MemberForm(),
+        "password_link": link,
+        "section": "team",
+    }
+    return render(request, "raters/members.html", context)
+
+
+@require_POST
+@never_cache
+@access.admin_required
+def member_add(request: HttpRequest) -> HttpResponseBase:
+    team = access.acting_team(request.user)
+    form = MemberForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, " ".join(error for errors in form.errors.values() for error in errors))
+        return redirect("member-list")
+    user, made = add_member(team, form.cleaned_data["username"], form.cleaned_data["role"])
+    messages.success(request, _("%(user)s belongs to the team.") % {"user": user.get_username()})
+    # Shown in this answer and nowhere else.
+    return show(request, request.build_absolute_uri(password_link(user)) if made else "")
+
+
+@require_POST
+@access.admin_required
+def member_role(request: HttpRequest, pk: int) -> HttpResponseBase:
+    membership = access.get_for(Membership.objects.all(), request.user, Role.ADMIN, pk=pk)
+    role = request.POST.get("role")
+    if role not in Role.values:
+        messages.error(request, _("Choose one of the roles."))
+    elif role != Role.ADMIN and is_last_admin(membership):
+        messages.error(request, _("A team needs an admin; make someone else admin first."))
+    else:
+        membership.role = role
+        membership.save(update_fields=["role"])
+    return redirect("member-list")
+
+
+@require_POST
+@access.admin_required
+def member_remove(request: HttpRequest, pk: int) -> HttpResponseBase:
+    membership = access.get_for(Membership.objects.all(), request.user, Role.ADMIN, pk=pk)
+    if is_last_admin(membership):
+        messages.error(request, _("A team needs an admin; make someone else admin first."))
+    else:
+        membership.delete()
+    return redirect("member-list")
+
+
+def is_last_admin(membership: Membership) -> bool:
+    admins = Membership.objects.filter(team_id=membership.team_id, role=Role.ADMIN)
+    return membership.role == Role.ADMIN and not admins.exclude(pk=membership.pk).exists()

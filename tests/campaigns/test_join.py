@@ -1,0 +1,103 @@
+import pytest
+from django.test import Client
+
+from arena.campaigns.models import Campaign, Invite
+from arena.raters.models import Rater
+
+pytestmark = pytest.mark.django_db
+
+
+def test_opening_an_invite_link_changes_nothing(client: Client, small_campaign):
+    answer = client.get(f"/join/{small_campaign.token}/")
+    assert answer.status_code == 200
+    assert Rater.objects.count() == 0
+    assert Invite.objects.get().uses == 0
+
+
+def test_the_guide_is_read_before_begin(client: Client, small_campaign):
+    assert "Which response helps more?" in client.get(f"/join/{small_campaign.token}/").content.decode()
+
+
+def test_begin_admits_a_rater_and_leads_to_the_battles(client: Client, small_campaign):
+    answer = client.post(f"/join/{small_campaign.token}/")
+    assert (answer.status_code, answer["Location"]) == (302, "/campaigns/small/battle/")
+    assert Rater.objects.get().admission == Rater.Admission.LINK
+    assert Invite.objects.get().uses == 1
+
+
+def test_beginning_twice_in_one_browser_stays_one_rater(client: Client, small_campaign):
+    for _ in range(2):
+        client.post(f"/join/{small_campaign.token}/")
+    assert Rater.objects.count() == 1
+
+
+def test_two_browsers_with_a_group_link_are_two_raters(small_campaign):
+    for _ in range(2):
+        Client().post(f"/join/{small_campaign.token}/")
+    assert Rater.objects.count() == 2
+
+
+def test_a_personal_link_reopens_on_any_device(small_campaign, cast):
+    _, token = Invite.issue(small_campaign.campaign, rater=cast.alice_rater, max_uses=1)
+    before = Rater.objects.count()
+    for _ in range(3):
+        assert Client().post(f"/join/{token}/").status_code == 302
+    assert Rater.objects.count() == before
+
+
+def test_a_link_that_has_run_out_says_so_kindly(small_campaign):
+    _, token = Invite.issue(small_campaign.campaign, max_uses=1)
+    assert Client().post(f"/join/{token}/").status_code == 302
+    answer = Client().get(f"/join/{token}/")
+    assert answer.status_code == 410
+    assert "no longer works" in answer.content.decode()
+
+
+@pytest.mark.parametrize("token", ["nonsense", "a" * 300, "%00", "..%2f"])
+def test_an_unknown_token_says_the_same_as_a_revoked_one(client: Client, small_campaign, token):
+    assert client.get(f"/join/{token}/").status_code in {404, 410}
+
+
+def test_the_session_id_changes_at_begin(client: Client, small_campaign):
+    client.get("/")
+    session = client.session
+    session["planted"] = 1
+    session.save()
+    before = session.session_key
+    client.post(f"/join/{small_campaign.token}/")
+    assert client.session.session_key != before
+
+
+def test_the_database_holds_no_token(small_campaign):
+    assert small_campaign.token not in str(list(Invite.objects.values()))
+
+
+def test_a_closed_campaign_thanks_and_offers_no_begin(client: Client, small_campaign):
+    Campaign.objects.update(status=Campaign.Status.CLOSED)
+    page = client.get(f"/join/{small_campaign.token}/").content.decode()
+    assert "closed" in page
+    assert "Begin" not in page
+
+
+def test_an_invite_only_campaign_has_no_other_door(client: Client, small_campaign):
+    assert client.post("/campaigns/small/begin/").status_code == 404
+
+
+def test_an_open_campaign_admits_anyone_who_begins(client: Client, small_campaign):
+    Campaign.objects.update(admission=Campaign.Admission.OPEN)
+    assert client.get("/campaigns/small/begin/").status_code == 200
+    assert Rater.objects.count() == 0
+    assert client.post("/campaigns/small/begin/").status_code == 302
+    assert Rater.objects.get().admission == Rater.Admission.OPEN
+
+
+def test_a_signed_in_campaign_asks_strangers_to_sign_in(client: Client, small_campaign, signed_in):
+    Campaign.objects.update(admission=Campaign.Admission.LOGIN)
+    assert "/accounts/login/" in client.post("/campaigns/small/begin/")["Location"]
+    assert signed_in("mallory").post("/campaigns/small/begin/")["Location"].endswith("/battle/")
+
+
+def test_a_suspended_rater_is_not_admitted_again(client: Client, small_campaign):
+    client.post(f"/join/{small_campaign.token}/")
+    Rater.objects.update(is_active=False)
+    assert client.get("/campaigns/small/guide/").status_code == 404

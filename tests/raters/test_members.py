@@ -1,0 +1,55 @@
+import pytest
+from django.contrib.auth.models import User
+
+from arena.raters.models import Membership
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_admin_adds_a_researcher_who_sets_a_password_by_the_link_once(signed_in, client):
+    page = signed_in("carol").post("/team/add/", {"username": "nora", "role": "researcher"}).content.decode()
+    path = "/accounts/reset/" + page.split("/accounts/reset/")[1].split("<")[0]
+    form = client.get(path, follow=True)
+    secret = {"new_password1": "gauntlet-and-plume-4", "new_password2": "gauntlet-and-plume-4"}
+    assert client.post(form.redirect_chain[-1][0], secret, follow=True).status_code == 200
+    assert User.objects.get(username="nora").check_password(secret["new_password1"])
+    assert "used already" in client.get(path, follow=True).content.decode()
+
+
+def test_an_existing_account_gets_a_role_and_no_password_link(signed_in, cast):
+    page = signed_in("carol").post("/team/add/", {"username": "mallory", "role": "rater"}).content.decode()
+    assert "/accounts/reset/" not in page
+    assert Membership.objects.get(user=cast.mallory).role == "rater"
+
+
+def test_the_last_admin_can_neither_leave_nor_step_down(signed_in, cast):
+    mine = Membership.objects.get(user=cast.carol)
+    carol = signed_in("carol")
+    carol.post(f"/team/{mine.pk}/role/", {"role": "rater"})
+    carol.post(f"/team/{mine.pk}/remove/")
+    mine.refresh_from_db()
+    assert mine.role == "admin"
+
+
+def test_an_unknown_role_changes_nothing(signed_in, cast):
+    membership = Membership.objects.get(user=cast.ravi)
+    signed_in("carol").post(f"/team/{membership.pk}/role/", {"role": "emperor"})
+    membership.refresh_from_db()
+    assert membership.role == "researcher"
+
+
+def test_another_teams_members_are_out_of_reach(signed_in, cast):
+    carol = signed_in("carol")
+    theirs = Membership.objects.get(user=cast.dora)
+    assert carol.post(f"/team/{theirs.pk}/role/", {"role": "rater"}).status_code == 404
+    assert carol.post(f"/team/{theirs.pk}/remove/").status_code == 404
+    assert "dora" not in carol.get("/team/").content.decode()
+
+
+@pytest.mark.parametrize("who", ["alice", "ravi", "mallory"])
+def test_only_admins_see_the_team(signed_in, who):
+    assert signed_in(who).get("/team/").status_code == 404
+
+
+def test_strangers_are_sent_to_sign_in(client, db):
+    assert client.get("/team/")["Location"].startswith("/accounts/login/")

@@ -185,7 +185,7 @@ AXES_RESET_ON_SUCCESS = True
 AXES_ENABLED = not TESTING
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English"), ("de", "Deutsch")]
+LANGUAGES = [("en", "English")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True
 USE_TZ = True

@@ -1,0 +1,71 @@
+import os
+from argparse import BooleanOptionalAction
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connections
+
+from arena import programs
+from arena.prepare import DemoFailedError, prepare, register_local_llm
+from arena.supervisor import Supervisor
+
+
+class Command(BaseCommand):
+    help = "Runs the web server and the queue's consumer until told to stop (Ctrl-C or SIGTERM)."
+    requires_system_checks = []
+
+    def add_arguments(self, parser):
+        parser.add_argument("--port", type=int, help="port to listen on; else the setting PORT, else 8000")
+        parser.add_argument(
+            "--prepare",
+            action="store_true",
+            help="first migrate, collect static files, make the admin's account and print where to go",
+        )
+        parser.add_argument(
+            "--demo",
+            action=BooleanOptionalAction,
+            default=False,
+            help="with --prepare: fill an empty database with the demo campaign",
+        )
+        parser.add_argument(
+            "--with-local-llm",
+            action="store_true",
+            help="also run a small LLM on this machine and register it as an endpoint",
+        )
+
+    def handle(self, *, port, with_local_llm: bool, **flags):
+        if port is not None:
+            os.environ["PORT"] = str(port)
+        options = programs.Options()
+        try:
+            with programs.listen(options.bind, options.port) as listener:
+                if flags["prepare"]:
+                    prepare(self.say, options.port, demo=flags["demo"])
+                if with_local_llm:
+                    register_local_llm(self.say, options)
+                connections.close_all()
+                code = self.supervise(options, listener, with_local_llm)
+        except (programs.PortInUseError, DemoFailedError) as error:
+            raise CommandError(str(error)) from error
+        self.say("Stopped." if code == 0 else "Stopped after a failure.")
+        raise SystemExit(code)
+
+    def supervise(self, options, listener, local_llm: bool) -> int:
+        environment = dict(os.environ)
+        if local_llm:
+            environment = programs.environment_with_host(options.local_llm_host)
+        children = [
+            programs.web_server(options, listener, environment),
+            programs.consumer(options, environment),
+        ]
+        if local_llm:
+            children.append(programs.local_llm(options, environment))
+        return Supervisor(
+            children,
+            self.say,
+            drain_seconds=options.drain_seconds + programs.KILL_AFTER_SECONDS,
+            at_stop=listener.close,
+        ).run()
+
+    def say(self, words: str):
+        self.stdout.write(words)
+        self.stdout.flush()

@@ -1,0 +1,160 @@
+"""What an installation needs before it serves: tables, static files, an admin, and links to begin with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command
+from django.db import transaction
+from django.urls import reverse
+
+from arena.campaigns.models import Campaign, Invite
+from arena.corpus.models import PromptSet
+from arena.endpoints.models import Endpoint
+from arena.health import unapplied_migrations
+from arena.judging.models import Judge, Rubric
+from arena.programs import Options
+from arena.raters.accounts import add_member, password_link
+from arena.raters.models import Role, Team
+
+Say = Callable[[str], object]
+LOCAL_LLM = "Local SmolLM2"
+
+
+class DemoFailedError(Exception):
+    """The demo could not be loaded; its own words are above."""
+
+
+def prepare(say: Say, port: int, *, demo: bool) -> None:
+    migrate(say)
+    collect_static_files(say)
+    if demo and is_empty():
+        load_demo(say)
+    admin = ensure_admin()
+    for line in ways_in(admin, settings.PUBLIC_URL or f"http://localhost:{port}"):
+        say(line)
+
+
+def migrate(say: Say) -> None:
+    missing = unapplied_migrations()
+    if missing:
+        say(f"Bringing the database up to date ({len(missing)} migrations).")
+        call_command("migrate", interactive=False, verbosity=0)
+
+
+def collect_static_files(say: Say) -> None:
+    """Collects them again only when a file was added, taken away or changed."""
+    state = static_state()
+    note = Path(settings.STATIC_ROOT) / ".collected"
+    if note.is_file() and note.read_text() == state:
+        return
+    say("Collecting static files.")
+    call_command("collectstatic", interactive=False, clear=True, verbosity=0)
+    note.write_text(state)
+
+
+def static_state() -> str:
+    digest = hashlib.sha256(settings.STORAGES["staticfiles"]["BACKEND"].encode())
+    for finder in get_finders():
+        for path, storage in sorted(finder.list([]), key=lambda found: found[0]):
+            status = Path(storage.path(path)).stat()
+            digest.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def is_empty() -> bool:
+    return not (Campaign.objects.exists() or PromptSet.objects.exists())
+
+
+def load_demo(say: Say) -> None:
+    """In a process of its own, which keeps what an import needs out of this one's memory."""
+    say("Loading the demo campaign.")
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "load_demo"]
+    if subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode:
+        raise DemoFailedError(
+            "the demo could not be loaded (its own words are above); --no-demo does without it"
+        )
+
+
+def ensure_admin() -> User:
+    """The first account that may do everything, made if there is none."""
+    admin = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
+    if admin is None:
+        with transaction.atomic():
+            admin, _ = add_member(Team.default(), "admin", Role.ADMIN)
+            admin.is_staff = admin.is_superuser = True
+            admin.save(update_fields=["is_staff", "is_superuser"])
+    return admin
+
+
+def ways_in(admin: User, address: str) -> list[str]:
+    lines = [f"Tiltyard: {address}/"]
+    if not admin.has_usable_password():
+        lines.append(f"Set the password of “{admin.username}”: {address}{password_link(admin)}")
+    for campaign in campaigns_without_link():
+        _, token = Invite.issue(campaign, label="printed at the first start")
+        lines.append(f"Invite raters to “{campaign.name}”: {address}{reverse('join', args=[token])}")
+    return [*lines, "Ctrl-C ends it."]
+
+
+def campaigns_without_link() -> list[Campaign]:
+    """Open campaigns that admit by invite and never had one; of an older link only the hash is kept."""
+    return list(
+        Campaign.objects.filter(
+            status=Campaign.Status.OPEN, admission=Campaign.Admission.INVITE, invites=None
+        ).order_by("pk")
+    )
+
+
+@transaction.atomic
+def register_local_llm(say: Say, options: Options) -> Judge:
+    """The endpoint of the local LLM at its present port, and a judge that asks it."""
+    team = Team.default()
+    endpoint, made = Endpoint.objects.update_or_create(
+        team=team,
+        name=LOCAL_LLM,
+        defaults={"base_url": f"http://{options.local_llm_host}/v1"},
+        create_defaults={
+            "base_url": f"http://{options.local_llm_host}/v1",
+            "model_id": "smollm2-135m",
+            "family": "smollm",
+            "is_internal": True,
+            "structured_mode": Endpoint.StructuredMode.JSON_SCHEMA,
+            "max_tokens": 400,
+            # The server has two slots; more would only wait there.
+            "concurrency": 2,
+            "timeout_seconds": 300,
+            "input_price": 0,
+            "output_price": 0,
+        },
+    )
+    judge = endpoint.judges.order_by("pk").first() or Judge.objects.create(
+        team=team, name=LOCAL_LLM, endpoint=endpoint, rubric=starter_rubric(team), family=endpoint.family
+    )
+    if made:
+        say(
+            f"Registered the endpoint and judge “{LOCAL_LLM}”: a tiny model and a poor judge, good for a try."
+        )
+    return judge
+
+
+def starter_rubric(team: Team) -> Rubric:
+    """The team's newest rubric, or the one that comes with Tiltyard."""
+    rubric = team.rubrics.order_by("-pk").first()
+    return rubric or Rubric.objects.create(team=team, **read_rubric())
+
+
+def read_rubric(path: Path | None = None) -> dict:
+    path = path or settings.BASE_DIR / "fixtures" / "demo" / "rubric.json"
+    given = json.loads(path.read_text())
+    content = {key: given[key] for key in ("name", "instructions", "criteria")}
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return content | {"sha256": hashlib.sha256(canonical.encode()).hexdigest()}

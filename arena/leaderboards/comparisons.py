@@ -1,0 +1,314 @@
+"""Votes and judgments as `ratings.Comparisons`: which rows a leaderboard counts, and which it leaves out.
+
+Rows are streamed as plain integers in the order of their battles; no vote becomes an object.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from django.db.models import Case, F, IntegerField, Max, Q, QuerySet, Value, When
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from arena.battles.models import Battle, Outcome, Vote
+from arena.corpus.models import Prompt, Response
+from arena.judging.models import Judgment
+from arena.leaderboards.models import Leaderboard
+from arena.raters.models import Rater
+from ratings.comparisons import OUTCOMES, Comparisons
+
+Columns = dict[str, NDArray[np.int64]]
+
+CHUNK = 20_000
+# SQLite takes no more than 32,766 parameters in one query.
+LOOKUP_CHUNK = 30_000
+UNKNOWN = -1
+STYLE = ("length", "headings", "list_items", "bold")
+
+# How a stored outcome enters the fit. A win undone by the verbosity rule was decided to be a tie.
+VOTE_OUTCOMES = {name: name for name in Outcome.values}
+JUDGMENT_OUTCOMES = {
+    name: "tie" if name == Judgment.Outcome.TIE_VERBOSE else name
+    for name in Judgment.Outcome.values
+    if name != Judgment.Outcome.NO_VERDICT
+}
+
+
+@dataclass(frozen=True)
+class Cutoff:
+    """Rows dated after `at`, or numbered after `last_id`, are not in.
+
+    The number is what a replay rests on: an import may bring old dates at any time.
+    """
+
+    at: datetime
+    last_id: int
+
+
+@dataclass(frozen=True, eq=False)
+class BoardRows:
+    """What a fit gets: competitor number i of the comparisons has the id `competitors[i]`."""
+
+    comparisons: Comparisons
+    competitors: tuple[int, ...]
+    digest: str
+    counts: Mapping[str, int]
+    left_out: Mapping[str, int]
+    length_unit: str
+
+
+def cutoff_now(leaderboard: Leaderboard) -> Cutoff:
+    last = _rows_of(leaderboard).aggregate(last=Max("pk"))["last"]
+    return Cutoff(timezone.now(), last or 0)
+
+
+def read_rows(leaderboard: Leaderboard, cutoff: Cutoff) -> BoardRows:
+    """Every row the leaderboard counts up to the cutoff; the same rows give the same digest."""
+    if leaderboard.source == Leaderboard.Source.RATERS:
+        columns, left_out = _votes(leaderboard, cutoff)
+    else:
+        columns, left_out = _judgments(leaderboard, cutoff)
+    prompts = _distinct(columns["prompt"])
+    hard = _lookup(Prompt.objects.all(), prompts, [_as_number("is_hard")])[0]
+    if leaderboard.subset == Leaderboard.Subset.HARD:
+        columns = _keep_hard(columns, prompts, hard, left_out)
+    covariates, unit = None, ""
+    if leaderboard.style_control:
+        columns = _keep(
+            columns, (columns["response_a"] >= 0) & (columns["response_b"] >= 0), left_out, "no_response"
+        )
+        covariates, unit = _style(columns)
+    return _assemble(leaderboard, columns, covariates, left_out, unit)
+
+
+def _rows_of(leaderboard: Leaderboard) -> QuerySet[Any]:
+    """All votes or judgments that could count, before any cutoff. Gold battles are never rated."""
+    if leaderboard.source == Leaderboard.Source.RATERS:
+        votes = Vote.objects.filter(battle__campaign=leaderboard.campaign_id)
+        return votes.exclude(battle__kind=Battle.Kind.GOLD)
+    if leaderboard.judge_id is None:
+        raise ValueError(f"leaderboard {leaderboard.slug} has the source judge and names none")
+    judgments = Judgment.objects.filter(run__campaign=leaderboard.campaign_id, judge=leaderboard.judge_id)
+    return judgments.exclude(battle__kind=Battle.Kind.GOLD)
+
+
+def _votes(leaderboard: Leaderboard, cutoff: Cutoff) -> tuple[Columns, dict[str, int]]:
+    rows = _rows_of(leaderboard).filter(pk__lte=cutoff.last_id)
+    retracted = Q(retraction__at__lte=cutoff.at)
+    late = Q(voted_at__gt=cutoff.at)
+    left_out = {
+        "retracted": rows.filter(retracted).count(),
+        "after_cutoff": rows.filter(late).exclude(retracted).count(),
+    }
+    # exclude(retraction__at__lte=…) would put a subquery under every row.
+    standing = rows.filter(Q(retraction=None) | Q(retraction__at__gt=cutoff.at), voted_at__lte=cutoff.at)
+    return _stream(standing.order_by("battle_id"), VOTE_OUTCOMES, F("rater_id")), left_out
+
+
+def _judgments(leaderboard: Leaderboard, cutoff: Cutoff) -> tuple[Columns, dict[str, int]]:
+    """One judgment a battle: asked again, a judge's latest verdict counts, for it has no more to say."""
+    rows = _rows_of(leaderboard).filter(pk__lte=cutoff.last_id)
+    resolved = rows.exclude(outcome="").filter(resolved_at__lte=cutoff.at)
+    decided = resolved.exclude(outcome=Judgment.Outcome.NO_VERDICT)
+    left_out = {
+        "unresolved": rows.count() - resolved.count(),
+        "no_verdict": resolved.filter(outcome=Judgment.Outcome.NO_VERDICT).count(),
+    }
+    columns = _stream(decided.order_by("battle_id", "pk"), JUDGMENT_OUTCOMES, Value(leaderboard.judge_id))
+    battle = columns["battle"]
+    latest = np.append(battle[1:] != battle[:-1], True)[: len(battle)]
+    return _keep(columns, latest, left_out, "superseded"), left_out
+
+
+def _stream(rows: QuerySet[Any], outcomes: Mapping[str, str], rater: Any) -> Columns:
+    fields = {
+        "battle": F("battle_id"),
+        "a": F("battle__competitor_a_id"),
+        "b": F("battle__competitor_b_id"),
+        "outcome": _code_of(outcomes),
+        "rater": rater,
+        "prompt": Coalesce(F("battle__prompt_id"), UNKNOWN),
+        "response_a": Coalesce(F("battle__response_a_id"), UNKNOWN),
+        "response_b": Coalesce(F("battle__response_b_id"), UNKNOWN),
+    }
+    stream = rows.values_list(*fields.values()).iterator(chunk_size=CHUNK)
+    table = np.concatenate([np.empty((0, len(fields)), np.int64), *_chunks(stream)])
+    columns = {name: np.ascontiguousarray(table[:, place]) for place, name in enumerate(fields)}
+    unknown = columns["outcome"] == UNKNOWN
+    if unknown.any():
+        battle = columns["battle"][np.argmax(unknown)]
+        raise ValueError(f"battle {battle} has an outcome outside {', '.join(outcomes)}; repair that row")
+    return columns
+
+
+def _chunks(stream: Iterable[tuple[int, ...]]) -> Iterator[NDArray[np.int64]]:
+    chunk: list[tuple[int, ...]] = []
+    for row in stream:
+        chunk.append(row)
+        if len(chunk) == CHUNK:
+            yield np.array(chunk, dtype=np.int64)
+            chunk = []
+    if chunk:
+        yield np.array(chunk, dtype=np.int64)
+
+
+def _code_of(outcomes: Mapping[str, str]) -> Case:
+    whens = [When(outcome=stored, then=OUTCOMES.index(fitted)) for stored, fitted in outcomes.items()]
+    return Case(*whens, default=UNKNOWN, output_field=IntegerField())
+
+
+def _as_number(field: str) -> Case:
+    """1, 0, or UNKNOWN for a boolean that may be null."""
+    true, false = When(**{field: True}, then=1), When(**{field: False}, then=0)
+    return Case(true, false, default=UNKNOWN, output_field=IntegerField())
+
+
+def _keep(columns: Columns, rows: NDArray[np.bool_], left_out: dict[str, int], reason: str) -> Columns:
+    left_out[reason] = int(len(rows) - rows.sum())
+    return {name: column[rows] for name, column in columns.items()}
+
+
+def _keep_hard(
+    columns: Columns, prompts: NDArray[np.int64], hard: NDArray[np.int64], left_out: dict[str, int]
+) -> Columns:
+    """Only prompts known to be hard. A prompt nobody has looked at isn't easy: it's counted by name."""
+    known = np.where(columns["prompt"] == UNKNOWN, UNKNOWN, _of_each(columns["prompt"], prompts, hard))
+    columns = _keep(columns, known != UNKNOWN, left_out, "hardness_unknown")
+    return _keep(columns, known[known != UNKNOWN] == 1, left_out, "not_hard")
+
+
+def _style(columns: Columns) -> tuple[NDArray[np.float64], str]:
+    """Signed relative differences (a − b)/(a + b), 0 where neither has any; and the unit of length."""
+    responses = _distinct(columns["response_a"], columns["response_b"])
+    names = ["characters", "headings", "list_items", "bold", Coalesce(F("tokens"), UNKNOWN)]
+    characters, *rest, tokens = _lookup(Response.objects.all(), responses, names)
+    unit = "characters" if (tokens == UNKNOWN).any() else "tokens"
+    covariates = []
+    for counts in (tokens if unit == "tokens" else characters, *rest):
+        a = _of_each(columns["response_a"], responses, counts)
+        b = _of_each(columns["response_b"], responses, counts)
+        covariates.append(np.divide(a - b, a + b, out=np.zeros(len(a)), where=a + b > 0))
+    return np.stack(covariates, axis=1), unit
+
+
+def _distinct(*ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    distinct: NDArray[np.int64] = np.unique(np.concatenate(ids))
+    return distinct[distinct != UNKNOWN]
+
+
+def _lookup(rows: QuerySet[Any], ids: NDArray[np.int64], fields: list[Any]) -> list[NDArray[np.int64]]:
+    """One column per field, in the order of the sorted ids."""
+    found: list[tuple[int, ...]] = []
+    for start in range(0, len(ids), LOOKUP_CHUNK):
+        part = ids[start : start + LOOKUP_CHUNK].tolist()
+        found += rows.filter(pk__in=part).order_by("pk").values_list("pk", *fields)
+    table = np.array(found, dtype=np.int64).reshape(-1, 1 + len(fields))
+    if not np.array_equal(table[:, 0], ids):
+        raise LookupError(f"{len(ids) - len(table)} rows of {rows.model.__name__} went missing while reading")
+    return list(table[:, 1:].T)
+
+
+def _of_each(
+    ids: NDArray[np.int64], known: NDArray[np.int64], values: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The value of each id; ids that are UNKNOWN get an arbitrary one, to be masked by the caller."""
+    if not len(known):
+        return np.full(len(ids), UNKNOWN, dtype=np.int64)
+    place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+    return values[place]
+
+
+def _assemble(
+    leaderboard: Leaderboard,
+    columns: Columns,
+    covariates: NDArray[np.float64] | None,
+    left_out: dict[str, int],
+    unit: str,
+) -> BoardRows:
+    competitors = _distinct(columns["a"], columns["b"])
+    comparisons = Comparisons.of(
+        max(len(competitors), 1),
+        np.searchsorted(competitors, columns["a"]),
+        np.searchsorted(competitors, columns["b"]),
+        columns["outcome"],
+        covariates=covariates,
+        covariate_names=STYLE if covariates is not None else (),
+        rater=_numbered(columns["rater"]),
+        prompt=_clusters(columns["prompt"]),
+    )
+    return BoardRows(
+        comparisons=comparisons,
+        competitors=tuple(int(pk) for pk in competitors),
+        digest=_digest(columns, covariates),
+        counts=_counts(leaderboard, columns),
+        left_out={reason: count for reason, count in left_out.items() if count},
+        length_unit=unit,
+    )
+
+
+def _numbered(ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    numbers: NDArray[np.int64] = np.unique(ids, return_inverse=True)[1]
+    return numbers
+
+
+def _clusters(ids: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Cluster numbers; a vote whose prompt is unknown is a cluster of its own, and all unknown are none."""
+    unknown = ids == UNKNOWN
+    if unknown.all():
+        return None
+    own = ids.copy()
+    own[unknown] = ids.max() + 1 + np.arange(unknown.sum())
+    return _numbered(own)
+
+
+def _digest(columns: Columns, covariates: NDArray[np.float64] | None) -> str:
+    """sha256 over the rows as little-endian numbers, column by column under its name."""
+    sha = hashlib.sha256()
+    for name in ("battle", "a", "b", "outcome", "rater", "prompt"):
+        sha.update(f"{name}:{len(columns[name])}\n".encode())
+        sha.update(columns[name].astype("<i8").tobytes())
+    if covariates is not None:
+        sha.update(f"covariates:{','.join(STYLE)}\n".encode())
+        sha.update(covariates.astype("<f8").tobytes())
+    return sha.hexdigest()
+
+
+def _counts(leaderboard: Leaderboard, columns: Columns) -> dict[str, int]:
+    prompts = _distinct(columns["prompt"])
+    hard = _lookup(Prompt.objects.all(), prompts, [_as_number("is_hard")])[0]
+    responses = _distinct(columns["response_a"], columns["response_b"])
+    blank = _lookup(Response.objects.all(), responses, [_as_number("is_blank")])[0] == 1
+    about_blank = np.isin(columns["response_a"], responses[blank]) | np.isin(
+        columns["response_b"], responses[blank]
+    )
+    counts = {
+        "votes": len(columns["battle"]),
+        "raters": len(np.unique(columns["rater"])),
+        "prompts": len(prompts),
+        "hard_prompts": int((hard == 1).sum()),
+        "prompts_of_unknown_hardness": int((hard == UNKNOWN).sum()),
+        "votes_without_prompt": int((columns["prompt"] == UNKNOWN).sum()),
+        "votes_about_blank_responses": int(about_blank.sum()),
+        "blank_responses": int(blank.sum()),
+        "both_bad": int((columns["outcome"] == OUTCOMES.index("both_bad")).sum()),
+        "unstable": int((columns["outcome"] == OUTCOMES.index("tie_unstable")).sum()),
+    }
+    return counts | _simulated(leaderboard, columns)
+
+
+def _simulated(leaderboard: Leaderboard, columns: Columns) -> dict[str, int]:
+    if leaderboard.source != Leaderboard.Source.RATERS:
+        return {"simulated": 0}
+    raters = _distinct(columns["rater"])
+    simulated = Case(
+        When(admission=Rater.Admission.SIMULATED, then=1), default=0, output_field=IntegerField()
+    )
+    made_up = raters[_lookup(Rater.objects.all(), raters, [simulated])[0] == 1]
+    return {"simulated": int(np.isin(columns["rater"], made_up).sum())}

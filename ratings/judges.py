@@ -124,7 +124,8 @@ def position_bias(
     """Mean over battles of the calls' (+1 first, -1 second, 0 tie), with a t interval.
 
     ab, ba (n,) verdicts; the two calls of a battle are one row. `cluster` (n,) is the prompt; without it
-    every battle is its own cluster. Raises as `swap_check`, and NoVotesError when no battle has both verdicts.
+    every battle is its own cluster. Raises as `swap_check`, and NoVotesError when no battle has both
+    verdicts.
     """
     in_ab, in_ba = _verdicts(ab, ba)
     heard = (in_ab != FAILED) & (in_ba != FAILED)

@@ -1,0 +1,173 @@
+"""How many votes, raters or prompts a question needs, and what a number of votes can show.
+
+Differences and standard errors are in rating points. Every answer is for a two-sided test at `confidence`
+that finds a true difference with probability `power`; `comparisons` > 1 shares the error among that many
+tests (Bonferroni, the first step of Holm).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, sqrt
+
+from scipy.special import expit, logit
+from scipy.stats import norm
+
+from ratings.errors import BadOptionError, BadValueError
+from ratings.proportions import check_confidence
+from ratings.scale import POINTS_PER_LOG_ODDS, win_probability
+
+CAP = 1_000_000
+
+
+@dataclass(frozen=True)
+class Need:
+    """How many `of` it takes; `count` is None when more than `cap`: not reachable."""
+
+    count: int | None
+    of: str
+    cap: int
+    points: float
+    confidence: float
+    power: float
+    comparisons: int
+
+    @property
+    def reachable(self) -> bool:
+        """Whether the count stays below the cap."""
+        return self.count is not None
+
+    def __str__(self) -> str:
+        return (
+            f"{self.count:,} {self.of}" if self.reachable else f"not reachable (over {self.cap:,} {self.of})"
+        )
+
+
+@dataclass(frozen=True)
+class Detectable:
+    """The smallest difference that `votes` decisive votes can show; None when they can't show any."""
+
+    points: float | None
+    win_probability: float | None
+    votes: int
+    confidence: float
+    power: float
+    comparisons: int
+
+
+def votes_to_separate(
+    points: float,
+    *,
+    confidence: float = 0.95,
+    power: float = 0.8,
+    comparisons: int = 1,
+    design_effect: float = 1.0,
+    cap: int = CAP,
+) -> Need:
+    """Decisive votes on one pair that separate two competitors `points` apart.
+
+    n = deff (z_(1-alpha/2)/2 + z_power sqrt(p q))^2/(p - 1/2)^2, p the stronger one's win probability.
+    `design_effect`: variance with clusters over variance without, from a board or a pilot.
+    Raises BadValueError unless points > 0 and design_effect > 0, BadOptionError for options outside their
+    range.
+    """
+    z, z_power = _quantiles(confidence, power, comparisons)
+    _positive(points=points, design_effect=design_effect)
+    p = win_probability(points)
+    votes = design_effect * ((z / 2 + z_power * sqrt(p * (1 - p))) / (p - 0.5)) ** 2
+    return _need(votes, "decisive votes", cap, points, confidence, power, comparisons)
+
+
+def minimum_detectable(
+    votes: int,
+    *,
+    confidence: float = 0.95,
+    power: float = 0.8,
+    comparisons: int = 1,
+    design_effect: float = 1.0,
+) -> Detectable:
+    """The difference that `votes` decisive votes on one pair find with the given power.
+
+    Solves (sqrt(n) x - z/2)^2 = z_power^2 (1/4 - x^2) for x = p - 1/2, n = votes/deff: the inverse of
+    `votes_to_separate`. Errors as there.
+    """
+    z, z_power = _quantiles(confidence, power, comparisons)
+    _positive(votes=votes, design_effect=design_effect)
+    n = votes / design_effect
+    a, b, c = n + z_power**2, -sqrt(n) * z, (z**2 - z_power**2) / 4
+    discriminant = b * b - 4 * a * c
+    x = (-b + sqrt(discriminant)) / (2 * a) if discriminant >= 0 else 1.0
+    if x >= 0.5 or sqrt(n) * x < z / 2:
+        return Detectable(None, None, votes, confidence, power, comparisons)
+    points = float(logit(0.5 + x)) * POINTS_PER_LOG_ODDS
+    return Detectable(points, 0.5 + x, votes, confidence, power, comparisons)
+
+
+def new_raters_needed(
+    points: float,
+    *,
+    standard_error: float,
+    raters: int,
+    confidence: float = 0.95,
+    power: float = 0.8,
+    comparisons: int = 1,
+    cap: int = 10_000,
+) -> Need:
+    """Raters to add, at the present votes per rater, until a difference of `points` is found.
+
+    N [((z_(1-alpha/2) + z_power) s/d)^2 - 1], s the cluster-robust error of the difference with N raters now.
+    d is the difference that would matter, from the plan and never the estimate. More votes by the same raters
+    don't shrink s once taste dominates. The same formula serves prompts. Errors as `votes_to_separate`.
+    """
+    z, z_power = _quantiles(confidence, power, comparisons)
+    _positive(points=points, standard_error=standard_error, raters=raters)
+    more = raters * (((z + z_power) * standard_error / points) ** 2 - 1)
+    return _need(max(more, 0.0), "new raters", cap, points, confidence, power, comparisons)
+
+
+def direct_votes_needed(
+    points: float,
+    *,
+    model_error: float,
+    design_effect: float = 1.0,
+    confidence: float = 0.95,
+    power: float = 0.8,
+    comparisons: int = 1,
+    cap: int = CAP,
+) -> Need:
+    """Further votes on this very pair, on top of what the board's other votes already tell about it.
+
+    m = [deff (z_(1-alpha/2) + z_power)^2/d^2 - 1/V]/(p q), in log-odds: V = `model_error`^2 the model-based
+    variance of the difference now, deff = cluster-robust variance over V, which carries the tie share too.
+    New votes are taken to cluster as the present ones do. Errors as `votes_to_separate`.
+    """
+    z, z_power = _quantiles(confidence, power, comparisons)
+    _positive(points=points, model_error=model_error, design_effect=design_effect)
+    d, error = points / POINTS_PER_LOG_ODDS, model_error / POINTS_PER_LOG_ODDS
+    p = float(expit(d))
+    votes = (design_effect * ((z + z_power) / d) ** 2 - 1 / error**2) / (p * (1 - p))
+    return _need(max(votes, 0.0), "votes on the pair", cap, points, confidence, power, comparisons)
+
+
+def _need(
+    count: float, of: str, cap: int, points: float, confidence: float, power: float, comparisons: int
+) -> Need:
+    # 1e-9 keeps a whole number that rounding left a hair above itself from costing one more.
+    whole = None if count > cap else ceil(count - 1e-9)
+    return Need(whole, of, cap, points, confidence, power, comparisons)
+
+
+def _quantiles(confidence: float, power: float, comparisons: int) -> tuple[float, float]:
+    check_confidence(confidence)
+    if not 0.5 <= power < 1 or comparisons < 1:
+        raise BadOptionError(
+            f"power {power} for {comparisons} comparisons",
+            todo="power from 0.5 to below 1, comparisons from 1",
+        )
+    return float(norm.isf((1 - confidence) / 2 / comparisons)), float(norm.ppf(power))
+
+
+def _positive(**numbers: float) -> None:
+    for name, value in numbers.items():
+        if not 0 < value < float("inf"):
+            raise BadValueError(f"{name} is {value}", todo="it must be finite and above 0")

@@ -1,0 +1,109 @@
+"""How many votes, raters or prompts a question needs."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from ratings.errors import BadOptionError, BadValueError
+from ratings.planner import direct_votes_needed, minimum_detectable, new_raters_needed, votes_to_separate
+from ratings.scale import POINTS_PER_LOG_ODDS, win_probability
+
+
+@pytest.mark.parametrize(
+    ("points", "votes"),
+    [(5, 37901), (10, 9478), (20, 2372), (30, 1056), (50, 382), (100, 98), (200, 27)],
+)
+def test_decisive_votes_that_separate_two_competitors(points, votes):
+    need = votes_to_separate(points)
+    assert need.count == votes
+    assert str(need) == f"{votes:,} decisive votes"
+
+
+@pytest.mark.parametrize(
+    ("votes", "share", "points"),
+    [
+        (50, 0.6934665022762233, 141.81901865845904),
+        (100, 0.6384342210638646, 98.77153547298377),
+        (200, 0.5984682647596431, 69.32850007930578),
+        (500, 0.5624977565355614, 43.65620410742566),
+        (1000, 0.5442447490568935, 30.825026625553818),
+        (5000, 0.5198055284329222, 13.769495361564884),
+    ],
+)
+def test_difference_that_a_number_of_votes_can_show(votes, share, points):
+    detectable = minimum_detectable(votes)
+    assert detectable.win_probability == pytest.approx(share, abs=1e-8)
+    assert detectable.points == pytest.approx(points, abs=1e-6)
+
+
+@given(st.integers(30, 100_000), st.floats(1.0, 5.0), st.sampled_from([1, 10, 190]))
+def test_the_two_directions_agree(votes, design_effect, comparisons):
+    options = {"design_effect": design_effect, "comparisons": comparisons}
+    detectable = minimum_detectable(votes, **options)
+    if detectable.points is not None:
+        assert votes_to_separate(detectable.points, **options).count in (votes, votes + 1)
+
+
+def test_planned_votes_give_the_promised_power():
+    need = votes_to_separate(60)
+    wins = np.random.default_rng(0).binomial(need.count, win_probability(60), size=20_000)
+    z = (wins - need.count / 2) / np.sqrt(need.count / 4)
+    assert np.mean(np.abs(z) > norm.isf(0.025)) == pytest.approx(0.8, abs=0.02)
+
+
+def test_a_handful_of_votes_can_show_nothing():
+    assert minimum_detectable(3).points is None
+    assert minimum_detectable(60, design_effect=20).points is None
+
+
+def test_beyond_the_cap_the_plan_says_not_reachable():
+    need = votes_to_separate(0.5, cap=100_000)
+    assert need.count is None
+    assert not need.reachable
+    assert str(need) == "not reachable (over 100,000 decisive votes)"
+
+
+def test_new_raters_follow_from_the_error_that_the_present_ones_leave():
+    more = new_raters_needed(40, standard_error=30, raters=15)
+    z = norm.isf(0.025) + norm.ppf(0.8)
+    assert more.count == int(np.ceil(15 * ((z * 30 / 40) ** 2 - 1)))
+    assert new_raters_needed(200, standard_error=30, raters=15).count == 0
+    assert not new_raters_needed(1, standard_error=30, raters=15, cap=1000).reachable
+
+
+def test_direct_votes_add_their_information_to_the_boards():
+    points, error, deff = 30.0, 20.0, 1.5
+    need = direct_votes_needed(points, model_error=error, design_effect=deff)
+    p = win_probability(points)
+    information = POINTS_PER_LOG_ODDS**2 / error**2 + need.count * p * (1 - p)
+    after = np.sqrt(deff / information) * POINTS_PER_LOG_ODDS
+    assert points / after == pytest.approx(norm.isf(0.025) + norm.ppf(0.8), rel=1e-3)
+    assert direct_votes_needed(300, model_error=20).count == 0
+
+
+def test_more_comparisons_more_power_or_smaller_differences_cost_more():
+    base = votes_to_separate(40).count
+    assert votes_to_separate(40, comparisons=10).count > base
+    assert votes_to_separate(40, power=0.9).count > base
+    assert votes_to_separate(39).count > base
+    assert votes_to_separate(40, design_effect=2).count == pytest.approx(2 * base, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: votes_to_separate(0), BadValueError),
+        (lambda: votes_to_separate(float("inf")), BadValueError),
+        (lambda: votes_to_separate(10, power=0.3), BadOptionError),
+        (lambda: votes_to_separate(10, confidence=1.0), BadOptionError),
+        (lambda: votes_to_separate(10, comparisons=0), BadOptionError),
+        (lambda: minimum_detectable(0), BadValueError),
+        (lambda: new_raters_needed(10, standard_error=0, raters=4), BadValueError),
+        (lambda: direct_votes_needed(10, model_error=-1), BadValueError),
+    ],
+)
+def test_plans_without_meaning_are_refused(call, error):
+    with pytest.raises(error):
+        call()

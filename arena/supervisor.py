@@ -132,18 +132,17 @@ class Supervisor:
         ended = f"the {child.program.name} ended {describe_exit(code)}"
         if len(child.deaths) > self.restarts:
             raise KeepsDyingError(
-                f"{ended}, for the {len(child.deaths)}th time in {self.window_seconds:g} s; giving up."
+                f"{ended}, {len(child.deaths)} times in {self.window_seconds:g} s; giving up."
                 " Its own words are above."
             )
         self.say(f"{ended}; starting it again")
         child.start_at = now + self.restart_delay * len(child.deaths)
 
     def _drain(self, awake: Callable[[float], None]) -> None:
+        deadline, stops = time.monotonic() + self.drain_seconds, self.stops
         self.at_stop()
         for child in self.children:
             child.ask_to_finish()
-        deadline = time.monotonic() + self.drain_seconds
-        stops = self.stops
         while any(child.is_running for child in self.children):
             if time.monotonic() >= deadline or self.stops > stops:
                 names = ", ".join(child.program.name for child in self.children if child.is_running)

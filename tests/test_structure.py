@@ -1,0 +1,108 @@
+"""The rules that no other tool checks: who may point at whom, how long a file may be, what is forbidden."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+
+ROOT = Path(__file__).resolve().parent.parent
+LONGEST_FILE = 400
+FORBIDDEN = {
+    "mark_safe": re.compile(r"\bmark_safe\b"),
+    "|safe": re.compile(r"\|\s*safe\b"),
+    "csrf_exempt": re.compile(r"\bcsrf_exempt\b"),
+    "unsafe-inline": re.compile(r"unsafe-inline"),
+    "unsafe-eval": re.compile(r"unsafe-eval"),
+}
+
+
+def rooms_from_the_top() -> list[str]:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (layers,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
+    return [layer.strip("()").removeprefix("arena.") for layer in layers]
+
+
+def room_of(model) -> str | None:
+    parts = model.__module__.split(".")
+    return parts[1] if parts[0] == "arena" and len(parts) > 2 else None
+
+
+def relations() -> list[tuple[str, str, str]]:
+    return [
+        (room_of(model), room_of(field.related_model), f"{model.__name__}.{field.name}")
+        for model in apps.get_app_config("arena").get_models()
+        for field in model._meta.get_fields()
+        if field.is_relation and not field.auto_created and room_of(field.related_model)
+    ]
+
+
+def written_files(*folders: str, suffixes: tuple[str, ...]) -> list[Path]:
+    return [
+        path
+        for folder in folders
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.suffix in suffixes and "migrations" not in path.parts
+    ]
+
+
+def test_imports_run_one_way():
+    linter = Path(sys.executable).parent / "lint-imports"
+    result = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_every_room_with_models_has_its_place_in_the_order():
+    rooms = {room_of(model) for model in apps.get_app_config("arena").get_models()}
+    assert rooms <= set(rooms_from_the_top())
+
+
+def test_every_relation_points_to_its_own_room_or_a_lower_one():
+    height = {room: -place for place, room in enumerate(rooms_from_the_top())}
+    found = relations()
+    assert len(found) > 30, "the relations were not found; this test would pass on nothing"
+    upwards = [f"{name}: {here} -> {there}" for here, there, name in found if height[there] > height[here]]
+    assert upwards == []
+
+
+@pytest.mark.parametrize("folder", ["arena", "ratings"])
+def test_no_file_is_longer_than_a_reader_can_hold(folder):
+    lengths = {
+        str(path.relative_to(ROOT)): len(path.read_text().splitlines())
+        for path in written_files(folder, suffixes=(".py",))
+    }
+    assert lengths
+    assert {name: length for name, length in lengths.items() if length > LONGEST_FILE} == {}
+
+
+def test_nothing_gets_round_escaping_forgery_protection_or_the_content_policy():
+    files = written_files(
+        "arena", "ratings", "templates", "static", suffixes=(".py", ".html", ".txt", ".js", ".css", ".svg")
+    )
+    found = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in files
+        for name, pattern in FORBIDDEN.items()
+        if pattern.search(path.read_text())
+    ]
+    assert files
+    assert found == []
+
+
+def test_templates_carry_no_inline_script_style_or_handler():
+    inline = re.compile(
+        r"<style\b|\sstyle=|\son[a-z]+=|<script(?![^>]*\bsrc=)[^>]*>|javascript:", re.IGNORECASE
+    )
+    data_block = re.compile(r'<script[^>]*type="application/json"')
+    found = [
+        f"{path.relative_to(ROOT)}: {match[0]}"
+        for path in written_files("templates", suffixes=(".html",))
+        for match in inline.finditer(path.read_text())
+        if not data_block.match(match[0])
+    ]
+    assert found == []

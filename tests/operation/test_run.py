@@ -1,0 +1,169 @@
+"""`manage.py run` as it is operated: real gunicorn, real consumer, a data folder of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.operation.processes import children_of, command_of, members_of, running, wait_for
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Installation:
+    """One `manage.py run` over a data folder."""
+
+    def __init__(self, folder: Path, port: int, *options: str) -> None:
+        self.port = port
+        self.log = folder / "run.log"
+        self.visitor = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+        environment |= {
+            "TILTYARD_DATA_DIR": str(folder / "data"),
+            "DRAIN_SECONDS": "20",
+            "QUEUE_WORKERS": "2",
+        }
+        with self.log.open("a") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "run", "--prepare", "--port", str(port), *options],
+                cwd=ROOT,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def get(self, path: str) -> tuple[int, bytes]:
+        try:
+            with self.visitor.open(f"http://127.0.0.1:{self.port}{path}", timeout=60) as reply:
+                return reply.status, reply.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+        except OSError:
+            return 0, b""
+
+    def wait_until_ready(self) -> None:
+        wait_for(lambda: self.get("/readyz")[0] == 200, f"readiness; so far:\n{self.words()}")
+
+    def child(self, what: str) -> int:
+        """The pid of the child whose command line names `what`."""
+        found = [pid for pid in children_of(self.process.pid) if what in command_of(pid)]
+        return found[0] if found else 0
+
+    def words(self) -> str:
+        return self.log.read_text()
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(timeout=60)
+
+    def end_by_force(self) -> None:
+        sessions = [*children_of(self.process.pid), self.process.pid]
+        for pid in [pid for session in sessions for pid in members_of(session)]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("installation")
+
+
+@pytest.fixture
+def run(folder):
+    started = []
+
+    def start(*options: str, port: int | None = None) -> Installation:
+        started.append(Installation(folder, port or free_port(), *options))
+        return started[-1]
+
+    yield start
+    for installation in started:
+        installation.end_by_force()
+
+
+def test_the_first_page_is_served_and_sigterm_leaves_nothing(run):
+    installation = run()
+    installation.wait_until_ready()
+    status, page = installation.get("/")
+    assert status == 200
+    assert b"Tiltyard" in page
+    sessions = children_of(installation.process.pid)
+    processes = [pid for session in sessions for pid in members_of(session)]
+    assert len(sessions) == 2
+    assert len(processes) >= 4, "a web server with two workers, and a consumer"
+    assert installation.stop() == 0
+    assert not set(processes) & set(running())
+    assert installation.words().rstrip().endswith("Stopped.")
+
+
+def test_a_start_says_where_to_go_and_how_to_become_admin(run):
+    installation = run()
+    installation.wait_until_ready()
+    words = installation.words()
+    assert f"Tiltyard: http://localhost:{installation.port}/" in words
+    link = next(line for line in words.splitlines() if "/accounts/reset/" in line).split(": ", 1)[1]
+    status, page = installation.get(link.partition(str(installation.port))[2])
+    assert status == 200
+    assert b'name="new_password1"' in page
+
+
+def test_static_files_are_served_compressed_names_and_all(run):
+    installation = run()
+    installation.wait_until_ready()
+    manifest = json.loads((installation.log.parent / "data" / "static" / "staticfiles.json").read_text())
+    name = next(hashed for plain, hashed in manifest["paths"].items() if plain.endswith(".css"))
+    status, content = installation.get(f"/static/{name}")
+    assert status == 200
+    assert content
+
+
+def test_a_killed_web_server_comes_back_and_refuses_nobody(run):
+    installation = run()
+    installation.wait_until_ready()
+    killed = installation.child("gunicorn")
+    os.kill(killed, signal.SIGKILL)
+    # The supervisor holds the socket: the visitor who comes now waits for the next server.
+    wait_for(
+        lambda: installation.get("/healthz")[0] == 200 and installation.child("gunicorn"), "the web server"
+    )
+    assert installation.child("gunicorn") != killed
+    assert "the web server ended by SIGKILL; starting it again" in installation.words()
+    assert installation.stop() == 0
+
+
+def test_a_killed_consumer_comes_back(run):
+    installation = run()
+    installation.wait_until_ready()
+    killed = wait_for(lambda: installation.child("run_huey"), "the consumer")
+    os.kill(killed, signal.SIGKILL)
+    wait_for(lambda: installation.child("run_huey") not in {0, killed}, "the consumer")
+    assert "the queue's consumer ended by SIGKILL; starting it again" in installation.words()
+    assert installation.stop(signal.SIGINT) == 0
+
+
+def test_a_port_in_use_is_said_in_words(run, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        installation = run(port=other.getsockname()[1])
+        assert installation.process.wait(timeout=60) == 1
+    assert f"can't listen on 127.0.0.1 port {installation.port}" in installation.words()
+    assert "choose another: ./tiltyard run --port" in installation.words()
+    assert "Traceback" not in installation.words().rpartition("can't listen")[2]

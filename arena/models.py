@@ -1,6 +1,6 @@
 """Index of the rooms' models: Django looks here, and a model may change rooms without a migration."""
 
-from arena.battles.models import Battle, BattleNote, Retraction, Vote
+from arena.battles.models import Battle, BattleNote, PairCount, Retraction, Vote
 from arena.campaigns.models import Campaign, Guide, Invite
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
@@ -26,6 +26,7 @@ __all__ = [
     "Judgment",
     "Leaderboard",
     "Membership",
+    "PairCount",
     "Prompt",
     "PromptSet",
     "Rater",

@@ -1,7 +1,10 @@
 import uuid
+from datetime import datetime
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, F, OuterRef, Q, Subquery
+from django.db.models.functions import Greatest, Least
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from arena.campaigns.models import Campaign, Guide
@@ -14,6 +17,34 @@ class Outcome(models.TextChoices):
     MODEL_B = "model_b", _("B is better")
     TIE = "tie", _("Tie")
     BOTH_BAD = "both_bad", _("Both bad")
+
+
+class BattleQuerySet(models.QuerySet["Battle"]):
+    def open_for(self, rater: Rater, campaign: Campaign) -> "BattleQuerySet":
+        """Handed out and waiting for this rater's vote; what stands in for an undone battle comes first."""
+        waiting = self.with_skips().filter(is_skipped=False, vote=None, expires_at__gt=timezone.now())
+        return waiting.filter(campaign=campaign, rater=rater).order_by(
+            F("replaces").asc(nulls_last=True), "drawn_at", "pk"
+        )
+
+    def with_skips(self) -> "BattleQuerySet":
+        skips = BattleNote.objects.filter(battle=OuterRef("pk"), kind=BattleNote.Kind.SKIP)
+        return self.annotate(is_skipped=Exists(skips))
+
+    def with_texts(self) -> "BattleQuerySet":
+        return self.select_related("prompt", "response_a", "response_b").only(
+            "public_id",
+            "prompt__rendered_html",
+            "response_a__rendered_html",
+            "response_b__rendered_html",
+        )
+
+    def with_ballot(self) -> "BattleQuerySet":
+        """With all that a ballot needs: the campaign, its guide, the rater, the vote."""
+        guides = Guide.objects.filter(campaign=OuterRef("campaign")).order_by("-version")
+        guide = {f"guide_{column}": Subquery(guides.values(column)[:1]) for column in ("id", "sha256")}
+        ballots = self.with_skips().annotate(**guide)
+        return ballots.select_related("campaign", "rater", "vote", "competitor_a", "competitor_b")
 
 
 class Battle(models.Model):
@@ -41,17 +72,81 @@ class Battle(models.Model):
     )
     rater = models.ForeignKey(Rater, null=True, blank=True, on_delete=models.PROTECT, related_name="battles")
     propensity = models.FloatField(null=True, blank=True, help_text="probability of this pair when drawn")
+    replaces = models.OneToOneField(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="replaced_by",
+        help_text="the undone or expired battle whose prompt and pair come back here",
+    )
     drawn_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True, blank=True)
 
+    # Annotations of BattleQuerySet.
+    is_skipped: bool
+    guide_id: int | None
+    guide_sha256: str | None
+
+    objects = BattleQuerySet.as_manager()
+
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=~Q(competitor_a=models.F("competitor_b")), name="no_self_battle")
+            models.CheckConstraint(
+                condition=~Q(competitor_a=models.F("competitor_b")), name="no_self_battle"
+            ),
+            models.UniqueConstraint(
+                "campaign",
+                "rater",
+                "prompt",
+                Least("competitor_a", "competitor_b"),
+                Greatest("competitor_a", "competitor_b"),
+                condition=Q(kind="regular", rater__isnull=False, replaces=None),
+                name="rater_meets_a_prompt_and_pair_once",
+            ),
         ]
-        indexes = [models.Index(fields=["campaign", "rater", "-drawn_at"], name="battles_of_a_rater")]
+        indexes = [
+            models.Index(fields=["campaign", "rater", "-drawn_at"], name="battles_of_a_rater"),
+            models.Index(fields=["rater", "prompt"], name="battles_of_a_rater_on_a_prompt"),
+        ]
 
     def __str__(self) -> str:
         return f"battle {self.public_id}"
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        low, high = sorted((self.competitor_a_id, self.competitor_b_id))
+        return low, high
+
+    def has_expired(self, now: datetime) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
+
+
+class PairCount(models.Model):
+    """How often a pair has been drawn in a campaign, skips taken off: pairing never counts votes."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="pair_counts")
+    low = models.ForeignKey(Competitor, on_delete=models.CASCADE, related_name="+")
+    high = models.ForeignKey(Competitor, on_delete=models.CASCADE, related_name="+")
+    battles = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "low", "high"], name="one_count_per_pair"),
+            models.CheckConstraint(condition=Q(low__lt=F("high")), name="pair_is_in_order"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.low_id} and {self.high_id}: {self.battles}"
+
+
+class VoteQuerySet(models.QuerySet["Vote"]):
+    def of(self, rater: Rater, campaign: Campaign) -> "VoteQuerySet":
+        return self.filter(rater=rater, battle__campaign=campaign)
+
+    def standing(self) -> "VoteQuerySet":
+        """Not undone."""
+        return self.filter(retraction=None)
 
 
 class Vote(models.Model):
@@ -66,6 +161,8 @@ class Vote(models.Model):
     guide = models.ForeignKey(Guide, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     voted_at = models.DateTimeField()
     digest = models.CharField(max_length=64)
+
+    objects = VoteQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -1,0 +1,149 @@
+"""Casting, undoing, skipping and flagging. Votes are append-only: an undo is a row of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from arena.battles.draw import change_count, draw_again
+from arena.battles.models import Battle, BattleNote, Retraction, Vote
+from arena.campaigns.models import Campaign
+from arena.raters.models import Rater
+
+
+class RefusedError(Exception):
+    """Nothing was recorded; `words` tell the rater why, `status` tells the browser."""
+
+    status = 409
+    words: str | Promise = ""
+
+
+class AlreadyVotedError(RefusedError):
+    words = _("That battle already has your vote. Here is the next one.")
+
+
+class KeyUsedError(RefusedError):
+    words = _("That vote was sent with the key of another one, so it wasn't recorded. Please vote again.")
+
+
+class SkippedError(RefusedError):
+    words = _("You skipped that battle, so no vote was recorded. Here is the next one.")
+
+
+class ExpiredError(RefusedError):
+    status = 410
+    words = _("That battle had been open for too long, so its vote wasn't recorded. Here is a new one.")
+
+
+class NotOpenError(RefusedError):
+    words = _("The campaign isn't open at the moment, so nothing was recorded.")
+
+
+class TooLateError(RefusedError):
+    words = _("Only your last vote can be undone, and only until its models are revealed.")
+
+
+def cast(
+    battle: Battle, rater: Rater, outcome: str, key: str, dwell_ms: int | None = None, layout: str = ""
+) -> Vote:
+    """Records the vote. The same key again gives the same vote; `battle` comes from `with_ballot()`."""
+    if hasattr(battle, "vote"):
+        return _replay(battle.vote, key)
+    if not battle.campaign.is_open:
+        raise NotOpenError
+    if battle.is_skipped:
+        raise SkippedError
+    now = timezone.now()
+    if battle.has_expired(now):
+        raise ExpiredError
+    vote = Vote(
+        battle=battle,
+        rater=rater,
+        outcome=outcome,
+        idempotency_key=key,
+        dwell_ms=dwell_ms,
+        layout=layout,
+        guide_id=battle.guide_id,
+        voted_at=now,
+    )
+    vote.digest = digest(vote, battle.guide_sha256)
+    try:
+        with transaction.atomic():
+            vote.save(force_insert=True)
+    except IntegrityError:
+        # Another request was faster, with this battle or with this key.
+        first = Vote.objects.filter(battle_id=battle.pk).first()
+        if first is None:
+            raise KeyUsedError from None
+        return _replay(first, key)
+    return vote
+
+
+def _replay(vote: Vote, key: str) -> Vote:
+    if vote.idempotency_key != key:
+        raise AlreadyVotedError
+    return vote
+
+
+def digest(vote: Vote, guide_sha256: str | None) -> str:
+    """sha256 over the vote's core as canonical JSON: sorted keys, no white space, UTF-8, times in UTC."""
+    battle = vote.battle
+    core = {
+        "battle": str(battle.public_id),
+        "competitors": [battle.competitor_a_id, battle.competitor_b_id],
+        "dwell_ms": vote.dwell_ms,
+        "guide": guide_sha256,
+        "key": vote.idempotency_key,
+        "layout": vote.layout,
+        "outcome": str(vote.outcome),
+        "prompt": battle.prompt_id,
+        "rater": str(vote.rater.public_id),
+        "responses": [battle.response_a_id, battle.response_b_id],
+        "voted_at": vote.voted_at.astimezone(UTC).isoformat(timespec="microseconds"),
+    }
+    canonical = json.dumps(core, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def can_undo(vote: Vote, campaign: Campaign) -> bool:
+    """Whether the rater's last vote may still be taken back."""
+    return campaign.is_open and campaign.reveal != Campaign.Reveal.AFTER_VOTE
+
+
+def undo(battle: Battle, rater: Rater) -> Battle:
+    """Takes back the rater's last vote; the pair comes back as a new battle. Twice is as good as once."""
+    with transaction.atomic():
+        last = (
+            Vote.objects.of(rater, battle.campaign)
+            .select_related("retraction", "battle__replaced_by")
+            .order_by("-pk")
+            .first()
+        )
+        if last is None or last.battle_id != battle.pk or not can_undo(last, battle.campaign):
+            raise TooLateError
+        if hasattr(last, "retraction"):
+            return last.battle.replaced_by
+        Retraction.objects.create(vote=last)
+        return draw_again(last.battle)
+
+
+def skip(battle: Battle, rater: Rater) -> None:
+    """The battle isn't shown to this rater again; its pair counts as not drawn."""
+    if hasattr(battle, "vote"):
+        raise AlreadyVotedError
+    with transaction.atomic():
+        _note, created = BattleNote.objects.get_or_create(
+            battle=battle, rater=rater, kind=BattleNote.Kind.SKIP
+        )
+        if created:
+            change_count(battle, -1)
+
+
+def flag(battle: Battle, rater: Rater, text: str) -> None:
+    BattleNote.objects.get_or_create(battle=battle, rater=rater, kind=BattleNote.Kind.FLAG, text=text)

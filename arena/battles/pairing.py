@@ -1,0 +1,88 @@
+"""Who meets whom. Pure: texts, counts and a source of randomness in, a choice and its probability out.
+
+The pairs that have met least come first; a share of the draws is uniform over all pairs that can meet, so
+that every pair keeps a known probability above zero and no order of arrival can starve one. The probability
+is that of the unordered pair given the prompt: the prompt is uniform and the sides are a fair coin, whatever
+the pair.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from random import Random
+
+# Share of draws that ignore the counts.
+EXPLORE = 0.2
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A response that may be drawn; equal hashes mean identical texts."""
+
+    response: int
+    competitor: int
+    text_hash: str
+
+
+def pairs_that_can_meet(
+    texts: Iterable[Text], met: Collection[Pair] = (), revealed: Collection[int] = ()
+) -> dict[Pair, list[tuple[Text, Text]]]:
+    """Each pair (lower id first) with its combinations of different texts; none met before or revealed."""
+    by_competitor: dict[int, list[Text]] = {}
+    for text in texts:
+        if text.competitor not in revealed:
+            by_competitor.setdefault(text.competitor, []).append(text)
+    possible = {}
+    for pair in combinations(sorted(by_competitor), 2):
+        if pair in met:
+            continue
+        low, high = by_competitor[pair[0]], by_competitor[pair[1]]
+        different = [(one, other) for one, other in product(low, high) if one.text_hash != other.text_hash]
+        if different:
+            possible[pair] = different
+    return possible
+
+
+def propensities(pairs: Collection[Pair], counts: Mapping[Pair, int]) -> dict[Pair, float]:
+    """The probability of each pair; they sum to 1. A pair without a count has never met."""
+    if not pairs:
+        raise ValueError("no pair can meet on this prompt: look at another prompt before choosing a pair")
+    least = min(counts.get(pair, 0) for pair in pairs)
+    first = [pair for pair in pairs if counts.get(pair, 0) == least]
+    chances = dict.fromkeys(pairs, EXPLORE / len(pairs))
+    for pair in first:
+        chances[pair] += (1 - EXPLORE) / len(first)
+    return chances
+
+
+def choose_pair(pairs: Collection[Pair], counts: Mapping[Pair, int], random: Random) -> tuple[Pair, float]:
+    """A pair and the probability with which it was drawn."""
+    chances = propensities(pairs, counts)
+    (pair,) = random.choices(list(chances), weights=list(chances.values()))
+    return pair, chances[pair]
+
+
+def choose_texts(combinations_: Sequence[tuple[Text, Text]], random: Random) -> tuple[Text, Text]:
+    """One combination of the pair's texts, the sides by a fair coin: the first is shown first."""
+    one, other = random.choice(combinations_)
+    return (one, other) if random.getrandbits(1) else (other, one)
+
+
+def sample_ids(spans: Iterable[tuple[int, int]], size: int, random: Random) -> list[int]:
+    """At most `size` distinct numbers from inclusive spans, which may overlap; each is equally likely."""
+    ranges: list[range] = []
+    for first, last in sorted(spans):
+        start = max(first, ranges[-1].stop) if ranges else first
+        if start <= last:
+            ranges.append(range(start, last + 1))
+    total = sum(map(len, ranges))
+    sampled = []
+    for offset in random.sample(range(total), min(size, total)):
+        for ids in ranges:
+            if offset < len(ids):
+                sampled.append(ids[offset])
+                break
+            offset -= len(ids)
+    return sampled

@@ -89,6 +89,9 @@ class Standing(models.Model):
     rating = models.FloatField(null=True, help_text="points; mean 1000, 400 a decade of odds")
     lower = models.FloatField(null=True)
     upper = models.FloatField(null=True)
+    bootstrap_lower = models.FloatField(null=True)
+    bootstrap_upper = models.FloatField(null=True)
+    standard_error = models.FloatField(null=True)
     rank_lower = models.PositiveIntegerField(null=True)
     rank_upper = models.PositiveIntegerField(null=True)
     tied_first = models.BooleanField(default=False)
@@ -98,7 +101,9 @@ class Standing(models.Model):
     losses = models.PositiveIntegerField()
     ties = models.PositiveIntegerField()
     flags = models.JSONField(default=list)
-    shift = models.FloatField(null=True, help_text="points moved by style control")
+    shift = models.FloatField(
+        null=True, help_text="points by which style control moves it: controlled less plain"
+    )
     shift_lower = models.FloatField(null=True)
     shift_upper = models.FloatField(null=True)
 
@@ -126,7 +131,7 @@ class SnapshotRun(models.Model):
     """One attempt at a snapshot: asked for, claimed by one worker, and how it ended.
 
     The row is the truth and the queue only a hint: a lost message is swept up, a repeated one finds the run
-    claimed, and a worker that outlived its lease can't publish.
+    claimed, and a worker that has lost its lease can't publish.
     """
 
     class State(models.TextChoices):
@@ -138,7 +143,7 @@ class SnapshotRun(models.Model):
         FAILED = "failed", _("failed")
 
     OPEN = (State.QUEUED, State.RUNNING)
-    LEASE = timedelta(minutes=10)
+    LEASE = timedelta(minutes=2)
 
     leaderboard = models.ForeignKey(Leaderboard, on_delete=models.CASCADE, related_name="runs")
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
@@ -147,7 +152,7 @@ class SnapshotRun(models.Model):
     snapshot = models.OneToOneField(
         Snapshot, null=True, blank=True, on_delete=models.CASCADE, related_name="run"
     )
-    requested_at = models.DateTimeField(auto_now_add=True)
+    requested_at = models.DateTimeField(default=timezone.now)
     claimed_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -174,6 +179,11 @@ class SnapshotRun(models.Model):
             return False
         self.state, self.claim, self.claimed_at = self.State.RUNNING, claim, now
         return True
+
+    def beat(self) -> bool:
+        """Renews the lease; False when the claim has passed to another worker meanwhile."""
+        mine = SnapshotRun.objects.filter(pk=self.pk, state=self.State.RUNNING, claim=self.claim)
+        return bool(mine.update(claimed_at=timezone.now()))
 
     def finish(self, state: str, reason: str = "", snapshot: Snapshot | None = None) -> bool:
         """False when the claim has passed to another worker meanwhile; nothing is written then."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,15 +17,11 @@ from django.urls import reverse
 
 from arena.campaigns.models import Campaign, Invite
 from arena.corpus.models import PromptSet
-from arena.endpoints.models import Endpoint
 from arena.health import unapplied_migrations
-from arena.judging.models import Judge, Rubric
-from arena.programs import Options
 from arena.raters.accounts import add_member, password_link
 from arena.raters.models import Role, Team
 
 Say = Callable[[str], object]
-LOCAL_LLM = "Local SmolLM2"
 
 
 class DemoFailedError(Exception):
@@ -112,49 +107,3 @@ def campaigns_without_link() -> list[Campaign]:
             status=Campaign.Status.OPEN, admission=Campaign.Admission.INVITE, invites=None
         ).order_by("pk")
     )
-
-
-@transaction.atomic
-def register_local_llm(say: Say, options: Options) -> Judge:
-    """The endpoint of the local LLM at its present port, and a judge that asks it."""
-    team = Team.default()
-    endpoint, made = Endpoint.objects.update_or_create(
-        team=team,
-        name=LOCAL_LLM,
-        defaults={"base_url": f"http://{options.local_llm_host}/v1"},
-        create_defaults={
-            "base_url": f"http://{options.local_llm_host}/v1",
-            "model_id": "smollm2-135m",
-            "family": "smollm",
-            "is_internal": True,
-            "structured_mode": Endpoint.StructuredMode.JSON_SCHEMA,
-            "max_tokens": 400,
-            # The server has two slots; more would only wait there.
-            "concurrency": 2,
-            "timeout_seconds": 300,
-            "input_price": 0,
-            "output_price": 0,
-        },
-    )
-    judge = endpoint.judges.order_by("pk").first() or Judge.objects.create(
-        team=team, name=LOCAL_LLM, endpoint=endpoint, rubric=starter_rubric(team), family=endpoint.family
-    )
-    if made:
-        say(
-            f"Registered the endpoint and judge “{LOCAL_LLM}”: a tiny model and a poor judge, good for a try."
-        )
-    return judge
-
-
-def starter_rubric(team: Team) -> Rubric:
-    """The team's newest rubric, or the one that comes with Tiltyard."""
-    rubric = team.rubrics.order_by("-pk").first()
-    return rubric or Rubric.objects.create(team=team, **read_rubric())
-
-
-def read_rubric(path: Path | None = None) -> dict:
-    path = path or settings.BASE_DIR / "fixtures" / "demo" / "rubric.json"
-    given = json.loads(path.read_text())
-    content = {key: given[key] for key in ("name", "instructions", "criteria")}
-    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return content | {"sha256": hashlib.sha256(canonical.encode()).hexdigest()}

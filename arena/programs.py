@@ -60,6 +60,17 @@ def listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
+def check_free(port: int) -> None:
+    """For a server that binds for itself: the same words beforehand as `listen` has."""
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError as error:
+        raise PortInUseError(
+            f"the local LLM can't listen on port {port} ({error.strerror or error});"
+            " choose another: LOCAL_LLM_PORT"
+        ) from error
+
+
 def web_server(options: Options, listener: socket.socket, environment: Mapping[str, str]) -> Program:
     # No access log: it would hold invite links. Preloaded: one import of Django serves all workers.
     command = [sys.executable, "-m", "gunicorn", "arena.wsgi:application", "--preload"]

@@ -4,8 +4,8 @@ from argparse import BooleanOptionalAction
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
-from arena import programs
-from arena.prepare import DemoFailedError, prepare, register_local_llm
+from arena import local_judge, programs
+from arena.prepare import DemoFailedError, prepare
 from arena.supervisor import Supervisor
 
 
@@ -41,13 +41,19 @@ class Command(BaseCommand):
                 if flags["prepare"]:
                     prepare(self.say, options.port, demo=flags["demo"])
                 if with_local_llm:
-                    register_local_llm(self.say, options)
+                    self.register_local_llm(options)
                 connections.close_all()
                 code = self.supervise(options, listener, with_local_llm)
         except (programs.PortInUseError, DemoFailedError) as error:
             raise CommandError(str(error)) from error
         self.say("Stopped." if code == 0 else "Stopped after a failure.")
         raise SystemExit(code)
+
+    def register_local_llm(self, options):
+        programs.check_free(options.local_llm_port)
+        judge, made = local_judge.register(options.local_llm_host)
+        if made:
+            self.say(f"New endpoint and judge “{judge.name}”: a tiny model and a poor judge, good for a try.")
 
     def supervise(self, options, listener, local_llm: bool) -> int:
         environment = dict(os.environ)

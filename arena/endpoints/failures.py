@@ -116,8 +116,7 @@ def _refused_parameter(searched: str, body: object, payload: Mapping[str, Any]) 
         return root if root in names else ""
     if not _REFUSES.search(searched):
         return ""
-    # The longest first: max_tokens stands in the advice to use max_completion_tokens.
-    for name in sorted(names, key=len, reverse=True):
+    for name in names:
         if re.search(rf"\b{re.escape(name)}\b", searched):
             return name
     return "response_format" if "response_format" in names and _STRUCTURED.search(searched) else ""

@@ -1,0 +1,268 @@
+"""People and a judge on one board: prediction-powered inference, PPI++ (Angelopoulos, Duchi & Zrnic 2023).
+
+People voted on n battles L, the judge on those and on N more, U. The judge's votes on U are used, and what it
+gets wrong on average, seen on L, is taken off again, so that the board estimates what people would say:
+
+    g(theta) = 1/n sum_L x(p - y) + lam [1/N sum_U x(p - f) - 1/n sum_L x(p - f)] = 0
+
+with people's scores y, the judge's f, p = expit(x'theta) and 0 <= lam <= 1, so that the problem stays convex.
+lam = 0 is people alone; it is chosen to make the summed variance of the ratings least. Pooling both kinds of
+votes as if they were one, in contrast, has intervals that cover one fifth to four fifths of the time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from ratings.bradley_terry import Fit, fit_bradley_terry
+from ratings.clusters import consecutive, effective_clusters, effective_per_parameter
+from ratings.comparisons import Comparisons, Policies, pair_codes, scores_of_low
+from ratings.errors import BadOptionError, NotConvergedError, RatingsError, ShapeError
+from ratings.judge_correction import (
+    BothVotes,
+    SharedClusters,
+    best_lam,
+    combined_covariance,
+    combined_strengths,
+)
+from ratings.newton import Vector
+from ratings.proportions import check_confidence
+from ratings.rows import sort_rows
+from ratings.uncertainty import Covariance, critical_values, vote_scores
+
+LEAST_VOTES = 100
+LEAST_CLUSTERS = 10.0
+MIX_P = 0.001
+MIX_DISTANCE = 0.05
+"""Pair mixes differ when chance explains it with p < 0.001 and 5 % of the votes would have to move."""
+
+
+class RefusedError(RatingsError):
+    """People's and the judge's votes can't be combined; `reasons` holds every reason, as sentences."""
+
+    def __init__(self, reasons: tuple[str, ...]) -> None:
+        self.reasons = reasons
+        super().__init__("no combined board: " + "; ".join(reasons), todo="show separate boards")
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionPowered:
+    """A combined board of K competitors; log-odds, mean 0.
+
+    strengths (K,), covariance: of people's opinion, with the judge's help; people, people_covariance: from
+    people's votes alone, by the same estimator of variance.
+    lam                how far the judge is used; `tuned` tells whether it was chosen here
+    effective_votes    n sum Var(people alone)/sum Var(combined): people's votes that would do as well alone
+    votes, judged      n and N after the policies
+    """
+
+    strengths: Vector
+    covariance: Covariance
+    people: Vector
+    people_covariance: Covariance
+    lam: float
+    tuned: bool
+    effective_votes: float
+    votes: int
+    judged: int
+    matched_pairs: bool
+    confidence: float
+    policies: Policies
+
+    @property
+    def gain(self) -> float:
+        """What the judge adds: effective_votes/votes - 1."""
+        return self.effective_votes / self.votes - 1
+
+    @property
+    def half_width(self) -> Vector:
+        """(K,) half-widths of the intervals of strengths; NaN below two effective clusters."""
+        critical = critical_values(self.covariance.degrees, self.confidence)
+        half: Vector = critical * self.covariance.deviations
+        return half
+
+
+def fit_prediction_powered(
+    people: Comparisons,
+    judge_outcome: ArrayLike,
+    judged: Comparisons,
+    policies: Policies | None = None,
+    *,
+    lam: float | None = None,
+    match_pairs: bool = False,
+    confidence: float = 0.95,
+    least_votes: int = LEAST_VOTES,
+    least_clusters: float = LEAST_CLUSTERS,
+) -> PredictionPowered:
+    """Combine people's votes with a judge's, both about the same kind of battles.
+
+    people: n votes, with rater and prompt if known; judge_outcome (n,): the judge's outcome codes on the same
+    rows; judged: N battles that only the judge saw, with prompt if known, prompt ids shared with `people`.
+    `lam` None chooses it; `match_pairs` weights U so that its pairs meet as often as people's did.
+    Variance: psi_g = sum_(L in g)(s_y - lam s_f - mean)/n + lam sum_(U in g)(s_f - mean)/N over L and U
+    together, V = H^-(sum psi_g psi_g')H^- G/(G - 1), H over L and U; by rater, by prompt and two-way as in
+    ratings.uncertainty. In the rater dimension a judged battle stands alone, since the judge is given.
+    Raises RefusedError with all reasons: n < 100; G* of people's raters or prompts < 10; other pairs than
+    people's; people's votes alone leave strengths unbounded. Raises BadOptionError for covariates, Davidson
+    ties or lam outside 0 to 1; ShapeError for a wrong number of judge outcomes.
+    """
+    policies = policies or Policies()
+    _check_options(people, judged, policies, lam)
+    check_confidence(confidence)
+    both, judge_score = _with_judge(people, judge_outcome, policies)
+    rest = judged.select(policies.half_wins()[judged.outcome] >= 0)
+    if match_pairs:
+        rest = rest.select(np.isin(pair_codes(rest), pair_codes(both)))
+    _refuse(_too_little(both, rest, least_votes, least_clusters))
+    _refuse(_other_pairs(both, rest, match_pairs))
+    fit = _people_alone(both, policies)
+    votes = _stack(both, judge_score, rest, policies, match_pairs)
+    clusters = _clusters(both, rest, fit, policies)
+    chosen = best_lam(votes, clusters, fit) if lam is None else lam
+    try:
+        strengths = combined_strengths(votes, fit, chosen)
+    except NotConvergedError as error:
+        raise RefusedError((f"no finite strengths at lam = {chosen:.3g} ({error.what})",)) from None
+    covariance = combined_covariance(votes, clusters, strengths, chosen)
+    alone = combined_covariance(votes, clusters, fit.strengths, 0.0)
+    ratio = float(np.sum(alone.deviations**2) / np.sum(covariance.deviations**2))
+    return PredictionPowered(
+        strengths=strengths,
+        covariance=covariance,
+        people=fit.strengths,
+        people_covariance=alone,
+        lam=chosen,
+        tuned=lam is None,
+        effective_votes=votes.n * ratio,
+        votes=votes.n,
+        judged=len(rest),
+        matched_pairs=match_pairs,
+        confidence=confidence,
+        policies=policies,
+    )
+
+
+def _refuse(reasons: tuple[str, ...]) -> None:
+    if reasons:
+        raise RefusedError(reasons)
+
+
+def _check_options(people: Comparisons, judged: Comparisons, policies: Policies, lam: float | None) -> None:
+    if people.n_competitors != judged.n_competitors:
+        raise ShapeError(
+            f"{people.n_competitors} competitors for people, {judged.n_competitors} for the judge"
+        )
+    if people.covariates is not None or judged.covariates is not None:
+        raise BadOptionError("a combined board has no covariates", todo="leave them out of both")
+    if policies.ties == "davidson":
+        raise BadOptionError(
+            "a combined board can't fit ties by Davidson", todo="count them half or drop them"
+        )
+    if lam is not None and not 0 <= lam <= 1:
+        raise BadOptionError(f"lam {lam}", todo="use 0 to 1, or None to choose it")
+
+
+def _with_judge(
+    people: Comparisons, judge_outcome: ArrayLike, policies: Policies
+) -> tuple[Comparisons, Vector]:
+    """People's rows that count under the policies for both, and the judge's score of the lower id there."""
+    judge = Comparisons.of(people.n_competitors, people.a, people.b, judge_outcome)
+    kept = (policies.half_wins()[people.outcome] >= 0) & (policies.half_wins()[judge.outcome] >= 0)
+    return people.select(kept), scores_of_low(judge.select(kept), policies) / 2
+
+
+def _too_little(
+    both: Comparisons, rest: Comparisons, least_votes: int, least_clusters: float
+) -> tuple[str, ...]:
+    reasons = []
+    if len(both) < max(least_votes, 1):
+        reasons.append(f"{len(both)} votes by people, fewer than {least_votes}")
+    if not len(rest):
+        reasons.append("the judge saw no further battle")
+    for name, ids in (("raters", both.rater), ("prompts", both.prompt)):
+        if ids is not None and len(ids):
+            effective = effective_clusters(consecutive(ids)[0])
+            if effective < least_clusters:
+                reasons.append(
+                    f"{effective:.1f} effective {name} among people's votes, not {least_clusters:g}"
+                )
+    return tuple(reasons)
+
+
+def _other_pairs(both: Comparisons, rest: Comparisons, match_pairs: bool) -> tuple[str, ...]:
+    codes, pair = np.unique(np.r_[pair_codes(both), pair_codes(rest)], return_inverse=True)
+    parts = [
+        (pair[: len(both)], both.weights()),
+        (pair[len(both) :], rest.weights()),
+    ]
+    mixes = [np.bincount(at, w, len(codes)) / w.sum() for at, w in parts]
+    if match_pairs:
+        unseen = int(np.count_nonzero((mixes[0] > 0) & (mixes[1] == 0)))
+        return (f"the judge never saw {unseen} of people's pairs",) if unseen else ()
+    distance = float(np.abs(mixes[0] - mixes[1]).sum() / 2)
+    if len(codes) == 1 or distance <= MIX_DISTANCE:
+        return ()
+    sizes = [w.sum() ** 2 / (w**2).sum() for _, w in parts]
+    table = np.array([mix * size for mix, size in zip(mixes, sizes, strict=True)])
+    if stats.chi2_contingency(table).pvalue >= MIX_P:
+        return ()
+    return (
+        f"the judge's pairs differ from people's ({distance:.0%} of the votes); match_pairs weights them",
+    )
+
+
+def _people_alone(both: Comparisons, policies: Policies) -> Fit:
+    fit = fit_bradley_terry(both, policies)
+    if fit.pseudo is not None or fit.graph.component.max() > 0:
+        raise RefusedError(("people's votes alone leave strengths unbounded or unconnected",))
+    return fit
+
+
+def _stack(
+    both: Comparisons, judge_score: Vector, rest: Comparisons, policies: Policies, match_pairs: bool
+) -> BothVotes:
+    weights = [c.weights() / c.weights().mean() for c in (both, rest)]
+    if match_pairs:
+        codes, pair = np.unique(np.r_[pair_codes(both), pair_codes(rest)], return_inverse=True)
+        wanted = np.bincount(pair[: len(both)], weights[0], len(codes)) / len(both)
+        seen = np.bincount(pair[len(both) :], weights[1], len(codes)) / len(rest)
+        weights[1] = weights[1] * (wanted / seen)[pair[len(both) :]]
+    sides = np.r_[both.a, rest.a], np.r_[both.b, rest.b]
+    return BothVotes(
+        competitors=both.n_competitors,
+        n=len(both),
+        low=np.minimum(*sides),
+        high=np.maximum(*sides),
+        person=scores_of_low(both, policies) / 2,
+        judge=np.r_[judge_score, scores_of_low(rest, policies) / 2],
+        weight=np.concatenate(weights),
+    )
+
+
+def _clusters(both: Comparisons, rest: Comparisons, fit: Fit, policies: Policies) -> list[SharedClusters]:
+    """Labels over L and U by each known dimension, with people's effective clusters."""
+    found = []
+    rows = sort_rows(both, policies)
+    scores = vote_scores(rows, fit)
+    for name, mine, others in (("rater", both.rater, None), ("prompt", both.prompt, rest.prompt)):
+        if mine is None:
+            continue
+        alone = int(mine.max()) + 1 + np.arange(len(rest), dtype=np.int64)
+        labels, _ = consecutive(np.r_[mine.astype(np.int64), alone if others is None else others])
+        own, count = consecutive(mine[rows.source])
+        if count < 2:
+            continue
+        found.append(
+            SharedClusters(
+                name=name,
+                labels=labels,
+                people=count,
+                effective=effective_clusters(own),
+                per_parameter=effective_per_parameter(scores, fit.bread, own, count),
+            )
+        )
+    return found

@@ -252,7 +252,7 @@ def test_what_would_cost_too_much_is_shown_whole_and_as_typed(text):
 @pytest.mark.parametrize(
     "text",
     ["*a" * 50_000, "$$a\n" * 25_000, "\\(" * 50_000, "`a" * 50_000, "```java\n" + "a " * 50_000],
-    ids=repr,
+    ids=["stars", "dollars", "brackets", "ticks", "code"],
 )
 def test_other_endless_repetitions_lose_nothing(text):
     shown = Page(render(text)).text

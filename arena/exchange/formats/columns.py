@@ -1,0 +1,99 @@
+"""The canonical columns, what else they may be called, and which of them a file must have."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from arena.exchange.formats.problems import RefusedError
+
+CRITERIA = (
+    "specificity",
+    "domain_knowledge",
+    "complexity",
+    "problem_solving",
+    "creativity",
+    "technical_accuracy",
+    "real_world",
+)
+
+# canonical name -> other names for it
+PROMPT_COLUMNS: dict[str, tuple[str, ...]] = {
+    "id": ("prompt_id",),
+    "prompt": ("text",),
+    "messages": (),
+    "category": (),
+    "language": ("lang",),
+    "tags": (),
+    "hard": ("is_hard",),
+    "reference": (),
+    **dict.fromkeys(CRITERIA, ()),
+}
+RESPONSE_COLUMNS: dict[str, tuple[str, ...]] = {
+    "prompt_id": (),
+    "model": ("competitor",),
+    "response": ("text",),
+    "sample": (),
+    "tokens": (),
+    "org": ("organisation", "organization"),
+}
+VOTE_COLUMNS: dict[str, tuple[str, ...]] = {
+    "vote_id": (),
+    "prompt_id": (),
+    "model_a": (),
+    "model_b": (),
+    "winner": ("outcome",),
+    "rater": ("judge",),
+    "dwell_ms": (),
+    "voted_at": ("tstamp", "timestamp"),
+}
+# Of each group one column must be there.
+REQUIRED: dict[str, tuple[tuple[str, ...], ...]] = {
+    "prompts": (("id",), ("prompt", "messages")),
+    "responses": (("prompt_id",), ("model",), ("response",)),
+    "votes": (("model_a",), ("model_b",), ("winner",)),
+}
+_COLUMNS = {"prompts": PROMPT_COLUMNS, "responses": RESPONSE_COLUMNS, "votes": VOTE_COLUMNS}
+
+
+def fold(header: str) -> str:
+    """` Model A ` and `model_a` are the same header."""
+    return "_".join(header.replace("\ufeff", " ").replace("-", " ").replace("_", " ").split()).casefold()
+
+
+@dataclass
+class ColumnMap:
+    """From the names in a file to the canonical ones."""
+
+    kind: str
+    unknown: list[str] = field(default_factory=list)
+    _names: dict[str, str] = field(default_factory=dict)
+    _known: dict[str, str | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, aliases in _COLUMNS[self.kind].items():
+            self._names |= {fold(alias): name for alias in (name, *aliases)}
+
+    def canonical(self, header: str) -> str | None:
+        if header not in self._known:
+            self._known[header] = self._names.get(fold(header))
+            if self._known[header] is None and header.strip():
+                self.unknown.append(header)
+        return self._known[header]
+
+    def check(self, headers: Iterable[str], line: int | None = None) -> None:
+        """Refuse columns of which one is missing or two are the same."""
+        headers = list(headers)
+        found: dict[str, str] = {}
+        for header in headers:
+            name = self.canonical(header)
+            if name is None:
+                continue
+            if name in found:
+                raise RefusedError(
+                    f"{found[name]!r} and {header!r} both mean the column {name}; keep one", line
+                )
+            found[name] = header
+        for group in REQUIRED[self.kind]:
+            if not found.keys() & set(group):
+                wanted = " or ".join(group)
+                listed = ", ".join(header.strip() for header in headers[:20] if header.strip()) or "none"
+                raise RefusedError(f"the column {wanted} is missing; found: {listed}", line)

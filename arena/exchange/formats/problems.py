@@ -1,0 +1,51 @@
+"""What is wrong with a file, where, and in words that say what to do."""
+
+import re
+from dataclasses import dataclass, field, replace
+
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # what no database keeps as text
+KEPT = 100  # errors listed; the rest are counted
+
+
+@dataclass(frozen=True)
+class Problem:
+    reason: str
+    line: int | None = None
+    column: str | None = None
+
+    def __str__(self) -> str:
+        place = ", ".join(
+            ([f"line {self.line}"] if self.line else []) + ([f"column {self.column}"] if self.column else [])
+        )
+        return f"{place}: {self.reason}" if place else self.reason
+
+
+class RefusedError(Exception):
+    """The file as a whole can't be read."""
+
+    def __init__(self, reason: str, line: int | None = None, column: str | None = None) -> None:
+        super().__init__(reason)
+        self.problem = Problem(reason, line, column)
+
+
+@dataclass
+class Report:
+    """Collects what was noticed on the way through a file."""
+
+    errors: list[Problem] = field(default_factory=list)
+    error_count: int = 0
+    notices: list[str] = field(default_factory=list)
+    skipped: int = 0
+
+    def error(self, problem: Problem) -> None:
+        self.error_count += 1
+        if len(self.errors) < KEPT:
+            self.errors.append(replace(problem, reason=_printable(problem.reason)))
+
+    def notice(self, words: str) -> None:
+        self.notices.append(_printable(words))
+
+
+def _printable(words: str) -> str:
+    """What a file holds may be quoted in a report, and a report is stored."""
+    return UNSTORABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", words)

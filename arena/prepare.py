@@ -47,13 +47,19 @@ def migrate(say: Say) -> None:
 
 def collect_static_files(say: Say) -> None:
     """Collects them again only when a file was added, taken away or changed."""
-    state = static_state()
-    note = Path(settings.STATIC_ROOT) / ".collected"
-    if note.is_file() and note.read_text() == state:
+    if static_files_are_current():
         return
     say("Collecting static files.")
     call_command("collectstatic", interactive=False, clear=True, verbosity=0)
-    note.write_text(state)
+    static_note().write_text(static_state())
+
+
+def static_note() -> Path:
+    return Path(settings.STATIC_ROOT) / ".collected"
+
+
+def static_files_are_current() -> bool:
+    return static_note().is_file() and static_note().read_text() == static_state()
 
 
 def static_state() -> str:

@@ -1,0 +1,142 @@
+"""Looks an installation over: what is sound, what is not, and what to do about it."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import django
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import DatabaseError, connection
+from django.http.request import validate_host
+
+from arena import health
+from arena.campaigns.models import Campaign
+from arena.campaigns.opening import missing_before_open
+from arena.endpoints.keys import KeyMissingError, read_key
+from arena.endpoints.models import Endpoint
+from arena.prepare import static_files_are_current
+
+LOW_DISK_BYTES = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Finding:
+    subject: str
+    is_sound: bool
+    words: str
+
+
+def sound(subject: str, words: str) -> Finding:
+    return Finding(subject, True, words)
+
+
+def unsound(subject: str, words: str) -> Finding:
+    return Finding(subject, False, words)
+
+
+def examine() -> Iterator[Finding]:
+    yield sound("software", f"Python {sys.version.split()[0]}, Django {django.__version__}")
+    yield from settings_findings()
+    yield from folder_findings()
+    yield from queue_findings()
+    try:
+        for check in DATABASE_CHECKS:
+            yield from check()
+    except DatabaseError as error:
+        yield unsound("database", f"{type(error).__name__}: {error}")
+
+
+def settings_findings() -> Iterator[Finding]:
+    if settings.DEBUG:
+        yield unsound("settings", "DEBUG is on: pages show code and settings to everybody; unset it")
+    address = urlsplit(settings.PUBLIC_URL)
+    if address.hostname and not validate_host(address.hostname, settings.ALLOWED_HOSTS):
+        yield unsound("settings", f"add {address.hostname}, the host of PUBLIC_URL, to ALLOWED_HOSTS")
+    if address.scheme == "https" and not settings.HTTPS:
+        yield unsound(
+            "settings", "PUBLIC_URL is https: set TILTYARD_HTTPS=1, so that cookies are sent by https only"
+        )
+    if address.scheme != "https" and settings.HTTPS:
+        yield unsound("settings", "TILTYARD_HTTPS is on: PUBLIC_URL must begin with https://")
+
+
+def folder_findings() -> Iterator[Finding]:
+    folder = settings.DATA_DIR
+    free = shutil.disk_usage(folder).free
+    words = f"{folder} has {free / 1e9:.1f} GB free"
+    yield unsound("disk", f"{words}; make room") if free < LOW_DISK_BYTES else sound("disk", words)
+    key = folder / "secret_key"
+    if key.exists() and stat.S_IMODE(key.stat().st_mode) & 0o077:
+        yield unsound("secret key", f"others may read {key}: chmod 600, and replace it if they might have")
+    if static_files_are_current():
+        yield sound("static files", "collected")
+    else:
+        yield unsound("static files", "missing or out of date: ./tiltyard manage collectstatic")
+
+
+def queue_findings() -> Iterator[Finding]:
+    try:
+        yield sound("queue", f"{health.check_queue()}, {health.waiting_tasks()} tasks wait")
+    except health.NotReadyError as reason:
+        yield unsound("queue", f"{reason}; is ./tiltyard run running?")
+
+
+def database_findings() -> Iterator[Finding]:
+    yield sound("database", connection.vendor)
+    missing = health.unapplied_migrations()
+    if missing:
+        yield unsound("migrations", f"not applied: {', '.join(missing)}; ./tiltyard manage migrate")
+    if connection.vendor == "sqlite":
+        yield from sqlite_findings()
+
+
+def sqlite_findings() -> Iterator[Finding]:
+    with connection.cursor() as cursor:
+
+        def pragma(name: str) -> str:
+            cursor.execute(f"PRAGMA {name}")
+            return str(cursor.fetchone()[0])
+
+        if pragma("journal_mode") != "wal":
+            yield unsound("database", "SQLite isn't in WAL mode: readers and writers block each other")
+        if pragma("synchronous") != "2":
+            yield unsound("database", "synchronous isn't FULL: a power cut could lose acknowledged votes")
+        damage = pragma("quick_check")
+        if damage != "ok":
+            yield unsound("database", f"the file is damaged ({damage}): restore the last backup")
+
+
+def admin_findings() -> Iterator[Finding]:
+    admins = User.objects.filter(is_superuser=True, is_active=True)
+    if not any(admin.has_usable_password() for admin in admins):
+        yield unsound(
+            "admin", "nobody can sign in as admin: ./tiltyard run prints a link that sets the password"
+        )
+
+
+def endpoint_findings() -> Iterator[Finding]:
+    for endpoint in Endpoint.objects.order_by("pk"):
+        try:
+            read_key(endpoint.key_variable, endpoint.key_file)
+        except KeyMissingError as error:
+            yield unsound(f"endpoint “{endpoint.name}”", str(error))
+
+
+def campaign_findings() -> Iterator[Finding]:
+    for campaign in Campaign.objects.filter(status=Campaign.Status.OPEN).order_by("pk"):
+        for words in missing_before_open(campaign):
+            yield unsound(f"campaign “{campaign.name}”", f"is open, but raters can't vote: {words}")
+
+
+DATABASE_CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
+    database_findings,
+    admin_findings,
+    endpoint_findings,
+    campaign_findings,
+)

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import io
+from collections import namedtuple
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+from huey.contrib.djhuey import HUEY
+
+from arena import doctor, health
+from arena.corpus.models import PromptSet, Response
+from arena.endpoints.models import Endpoint
+from arena.prepare import collect_static_files, ensure_admin
+
+
+@pytest.fixture
+def sound_installation(db, settings, tmp_path):
+    settings.STATIC_ROOT = tmp_path / "static"
+    settings.DATA_DIR = tmp_path
+    collect_static_files(lambda words: None)
+    health.beat()
+    admin = ensure_admin()
+    admin.set_password("lance-and-shield-7")
+    admin.save()
+    yield settings
+    HUEY.get(health.HEARTBEAT)
+
+
+def problems() -> dict[str, str]:
+    return {finding.subject: finding.words for finding in doctor.examine() if not finding.is_sound}
+
+
+def test_a_sound_installation_has_nothing_to_fix(sound_installation):
+    assert problems() == {}
+
+
+def test_the_command_ends_with_one_when_something_is_wrong(sound_installation):
+    out = io.StringIO()
+    with pytest.raises(SystemExit) as end:
+        call_command("doctor", stdout=out)
+    assert end.value.code == 0
+    HUEY.get(health.HEARTBEAT)
+    with pytest.raises(SystemExit) as end:
+        call_command("doctor", stdout=out)
+    assert end.value.code == 1
+    assert "FIX  queue: no consumer has run yet" in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"DEBUG": True}, "DEBUG is on"),
+        ({"PUBLIC_URL": "http://arena.example.org"}, "add arena.example.org"),
+        (
+            {"PUBLIC_URL": "https://arena.example.org", "ALLOWED_HOSTS": ["arena.example.org"]},
+            "set TILTYARD_HTTPS=1",
+        ),
+        ({"HTTPS": True}, "PUBLIC_URL must begin with https://"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_found(sound_installation, changed, words):
+    for name, value in changed.items():
+        setattr(sound_installation, name, value)
+    assert words in problems()["settings"]
+
+
+def test_a_full_disk_is_found(sound_installation, monkeypatch):
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda folder: usage(1, 1, 5_000_000))
+    assert "0.0 GB free; make room" in problems()["disk"]
+
+
+def test_a_secret_key_that_others_may_read_is_found(sound_installation, tmp_path):
+    (tmp_path / "secret_key").touch(mode=0o644)
+    (tmp_path / "secret_key").chmod(0o644)
+    assert "chmod 600" in problems()["secret key"]
+
+
+def test_static_files_out_of_date_are_found(sound_installation, tmp_path):
+    (tmp_path / "static" / ".collected").write_text("older")
+    assert "collectstatic" in problems()["static files"]
+
+
+def test_a_missing_migration_is_found(sound_installation):
+    MigrationRecorder(connection).migration_qs.filter(app="arena").order_by("-pk").first().delete()
+    assert "./tiltyard manage migrate" in problems()["migrations"]
+
+
+def test_an_admin_without_password_is_found(sound_installation):
+    admin = User.objects.get(is_superuser=True)
+    admin.set_unusable_password()
+    admin.save()
+    assert "nobody can sign in as admin" in problems()["admin"]
+
+
+def test_an_endpoint_whose_key_is_not_set_is_found(sound_installation, cast, monkeypatch):
+    monkeypatch.delenv("SOME_KEY", raising=False)
+    Endpoint.objects.create(
+        team=cast.team,
+        name="Far",
+        base_url="https://llm.example.org/v1",
+        key_variable="SOME_KEY",
+        model_id="m",
+    )
+    assert "SOME_KEY is not set" in problems()["endpoint “Far”"]
+    monkeypatch.setenv("SOME_KEY", "sk-1234567890")
+    assert problems() == {}
+
+
+def test_an_open_campaign_that_can_draw_nothing_is_found(sound_installation, small_campaign):
+    assert problems() == {}
+    Response.objects.update(is_blank=True)
+    assert "raters can't vote" in problems()["campaign “Small”"]
+    PromptSet.objects.update(status=PromptSet.Status.RETIRED)
+    assert "Publish the prompt set" in problems()["campaign “Small”"]

@@ -79,7 +79,9 @@ class CampaignForm(forms.ModelForm):
     def clean(self) -> dict:
         cleaned = super().clean() or {}
         taken = Campaign.objects.filter(slug=cleaned.get("slug")).exclude(pk=self.instance.pk)
-        if not self.errors and not cleaned.get("slug"):
+        if cleaned.get("slug") == "new":
+            self.add_error("slug", _("“new” is taken by the page that makes campaigns; choose another."))
+        elif not self.errors and not cleaned.get("slug"):
             self.add_error("slug", _("Give an address: the name holds no letter that could make one."))
         elif taken.exists():
             self.add_error("slug", _("Another campaign has this address; choose one of its own."))

@@ -35,6 +35,11 @@ def test_an_address_that_is_taken_is_named(signed_in, small_campaign):
     assert "Another campaign has this address" in answer.content.decode()
 
 
+def test_the_address_of_the_page_that_makes_campaigns_is_not_given_away(signed_in):
+    answer = signed_in("carol").post("/campaigns/new/", FIELDS | {"name": "New"})
+    assert answer.status_code == 422
+
+
 def test_a_name_without_letters_asks_for_an_address(signed_in):
     answer = signed_in("carol").post("/campaigns/new/", FIELDS | {"name": "???"})
     assert answer.status_code == 422

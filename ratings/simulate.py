@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, logit
 
-from ratings.comparisons import BOTH_BAD, MODEL_A, MODEL_B, TIE, Comparisons
-from ratings.errors import BadOptionError, IncomparableError, NotConvergedError
+from ratings.bradley_terry import PairLikelihood, fit_likelihood
+from ratings.comparisons import BOTH_BAD, MODEL_A, MODEL_B, TIE, Comparisons, Policies, Tally
+from ratings.errors import BadOptionError, IncomparableError
+from ratings.style import relative_differences, scale_covariates
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -139,7 +139,8 @@ def simulate_votes(model: VoteModel, votes: int, *, seed: int) -> SimulatedVotes
     rater = _draw_raters(model, a, b, streams[2])
     prompt = streams[3].integers(model.prompts, size=votes) if model.prompts else None
     counts_a, counts_b = _draw_counts(model, a, streams[5]), _draw_counts(model, b, streams[5])
-    covariates = signed_relative_differences(counts_a, counts_b)
+    differences = relative_differences(counts_a, counts_b)
+    covariates = scale_covariates(differences, "relative").z.astype(np.float64)
     eta = _log_odds(model, a, b) + model.position
     if model.style:
         eta += covariates @ np.array([feature.coefficient for feature in model.style])
@@ -181,18 +182,6 @@ def pseudo_true_strengths(model: VoteModel) -> Floats:
     return _project(len(model.strengths), first, second, propensities, score)
 
 
-def signed_relative_differences(counts_a: NDArray[np.generic], counts_b: NDArray[np.generic]) -> Floats:
-    """(n, F) z = d / sqrt(mean d^2) with d = (a - b)/(a + b), and 0 where both are 0 or nothing varies.
-
-    No centring, so that swapping the sides of a row flips the sign of its z and changes nothing else.
-    """
-    a, b = np.asarray(counts_a, dtype=np.float64), np.asarray(counts_b, dtype=np.float64)
-    total = a + b
-    d = np.divide(a - b, total, out=np.zeros_like(total), where=total > 0)
-    rms = np.sqrt(np.mean(d * d, axis=0))
-    return np.divide(d, rms, out=np.zeros_like(d), where=rms > 0)
-
-
 def check_model(model: VoteModel) -> None:
     """Raise BadOptionError naming the first field that contradicts itself, and how to mend it."""
     k = len(model.strengths)
@@ -225,6 +214,8 @@ def _check_pairs(model: VoteModel, k: int) -> None:
     for i, j in model.pairs:
         if i == j or not (0 <= i < k and 0 <= j < k):
             raise BadOptionError(f"pair ({i}, {j}) must name two different competitors of 0..{k - 1}")
+    if len({frozenset(pair) for pair in model.pairs}) < len(model.pairs):
+        raise BadOptionError("a pair is named twice", todo="give each unordered pair once")
     count = len(model.pairs) or k * (k - 1) // 2
     if model.propensities and len(model.propensities) != count:
         raise BadOptionError(f"{len(model.propensities)} propensities for {count} pairs")
@@ -335,25 +326,13 @@ def _expected_score(eta: Floats, tie: float) -> Floats:
 
 def _project(k: int, first: Integers, second: Integers, weight: Floats, score: Floats) -> Floats:
     drawn = weight > 0
-    meets = csr_array((weight[drawn], (first[drawn], second[drawn])), shape=(k, k))
-    if connected_components(meets, directed=False)[0] > 1:
+    # Each pair once, as votes for either side in the proportion of the expected score.
+    sides = np.column_stack([weight * (1 - score), np.zeros_like(score), weight * score])[drawn]
+    low, high = first[drawn].astype(np.int32), second[drawn].astype(np.int32)
+    cells = Tally(k, low, high, sides, sides, sides)
+    fit = fit_likelihood(PairLikelihood(cells), cells, Policies())
+    if fit.graph.component.max() > 0:
         raise IncomparableError(
             "the pairs of the model don't connect its competitors, so no projection exists"
         )
-    theta: Floats = np.zeros(k)
-    gauge = np.full((k, k), 1.0 / k**2)
-    for _ in range(100):
-        p: Floats = expit(theta[first] - theta[second])
-        gradient = np.bincount(first, weight * (score - p), k) - np.bincount(second, weight * (score - p), k)
-        curvature = weight * p * (1 - p)
-        hessian = np.zeros((k, k))
-        np.add.at(hessian, (first, second), -curvature)
-        hessian = hessian + hessian.T
-        np.fill_diagonal(hessian, -hessian.sum(axis=1))
-        step: Floats = np.clip(np.linalg.solve(hessian + gauge, gradient), -2.0, 2.0)
-        theta = theta + step - step.mean()
-        if np.max(np.abs(step)) < 1e-12:
-            return theta
-    raise NotConvergedError(
-        "the projection doesn't converge: strengths too far apart for finite win probabilities"
-    )
+    return fit.strengths

@@ -10,9 +10,9 @@ from ratings.simulate import (
     StyleFeature,
     VoteModel,
     pseudo_true_strengths,
-    signed_relative_differences,
     simulate_votes,
 )
+from ratings.style import relative_differences, scale_covariates
 
 FULL = VoteModel(
     strengths=(0.6, 0.1, -0.2, -0.5),
@@ -133,14 +133,12 @@ def test_a_panel_keeps_a_competitors_battles_to_its_raters():
 def test_covariates_are_scaled_antisymmetric_and_lean_as_told():
     votes = simulate_votes(FULL, 5_000, seed=8)
     assert np.allclose(np.mean(votes.covariates**2, axis=0), 1.0)
-    assert np.array_equal(signed_relative_differences(votes.counts_b, votes.counts_a), -votes.covariates)
+    assert np.array_equal(
+        scale_covariates(relative_differences(votes.counts_b, votes.counts_a), "relative").z,
+        -votes.covariates,
+    )
     words = np.r_[votes.counts_a[votes.a == 0, 0], votes.counts_b[votes.b == 0, 0]]
     assert abs(np.log(words).mean() - (np.log(200) + 0.3)) < 0.05
-
-
-def test_relative_differences_are_zero_where_both_counts_are_zero_or_nothing_varies():
-    z = signed_relative_differences(np.array([[0, 5], [3, 5]]), np.array([[0, 5], [1, 5]]))
-    assert np.allclose(z, [[0.0, 0.0], [np.sqrt(2), 0.0]])
 
 
 def test_pseudo_truth_is_the_truth_when_votes_are_pure_bradley_terry():
@@ -177,6 +175,7 @@ def test_pseudo_truth_of_a_perfect_cycle_is_level():
         ({"panels": {0: (3,)}, "raters": 2}, "panel of competitor 0"),
         ({"pairs": ((0, 0),)}, "two different"),
         ({"pairs": ((0, 2),)}, "two different"),
+        ({"pairs": ((0, 1), (1, 0))}, "named twice"),
         ({"propensities": (0.5, 0.5)}, "2 propensities for 1 pairs"),
         ({"propensities": (0.5,)}, "sum to 1"),
         ({"pair_effects": ((0.0, 1.0), (1.0, 0.0))}, "antisymmetric"),

@@ -16,6 +16,7 @@ from django.db import DatabaseError, connection
 from django.http.request import validate_host
 
 from arena import health
+from arena.battles import append_only
 from arena.campaigns.models import Campaign
 from arena.campaigns.opening import missing_before_open
 from arena.endpoints.keys import KeyMissingError, read_key
@@ -92,6 +93,11 @@ def database_findings() -> Iterator[Finding]:
     missing = health.unapplied_migrations()
     if missing:
         yield unsound("migrations", f"not applied: {', '.join(missing)}; ./tiltyard manage migrate")
+    elif triggers := append_only.missing_triggers():
+        yield unsound(
+            "votes",
+            f"not protected against change ({', '.join(sorted(triggers))}): ./tiltyard manage migrate",
+        )
     if connection.vendor == "sqlite":
         yield from sqlite_findings()
 

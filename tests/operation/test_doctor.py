@@ -89,6 +89,12 @@ def test_a_missing_migration_is_found(sound_installation):
     assert "./tiltyard manage migrate" in problems()["migrations"]
 
 
+def test_votes_that_could_be_changed_are_found(sound_installation):
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TRIGGER arena_vote_refuses_update")
+    assert "arena_vote_refuses_update" in problems()["votes"]
+
+
 def test_an_admin_without_password_is_found(sound_installation):
     admin = User.objects.get(is_superuser=True)
     admin.set_unusable_password()

@@ -74,8 +74,9 @@ class Policies:
 class Comparisons:
     """n votes between `n_competitors` competitors (ids 0 … K−1).
 
-    a, b (n,) int32: who fought, a ≠ b · outcome (n,) int8: codes of OUTCOMES · weight (n,) float64 > 0, None: all
-    one · covariates (n, k) float, signed a − b, or None · rater, prompt (n,) int32 ids ≥ 0, None: unknown.
+    a, b (n,) int32: who fought, a ≠ b · outcome (n,) int8: codes of OUTCOMES · weight (n,) float64 > 0,
+    None: all one · covariates (n, k) float, signed a − b, or None · rater, prompt (n,) int32 ids ≥ 0 or None
+    where unknown.
     `Comparisons.of` checks and converts; the bare constructor trusts its caller.
     """
 

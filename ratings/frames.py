@@ -1,0 +1,147 @@
+"""A pandas frame of names, in the canonical columns of a votes file, as Comparisons and the names behind the
+ids.
+
+Columns: model_a, model_b, winner; optionally judge (or rater), prompt_id, weight, <covariate>_a and
+<covariate>_b.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ratings.comparisons import OUTCOMES, Comparisons
+from ratings.errors import BadValueError, ShapeError, UnknownOutcomeError
+from ratings.style import Transform, relative_differences
+
+WINNER_ALIASES = {"tie (bothbad)": "both_bad"}
+"""Spellings other arenas use in their `winner` column."""
+
+CLUSTER_COLUMNS = {"judge": "rater", "rater": "rater", "prompt_id": "prompt"}
+"""Columns that say how votes cluster, and the dimension each stands for."""
+
+
+@dataclass(frozen=True, eq=False)
+class NamedComparisons:
+    """Comparisons, and the competitors' names by id, in alphabetical order."""
+
+    comparisons: Comparisons
+    names: tuple[str, ...]
+
+    def id_of(self, name: str) -> int:
+        """The id of a competitor; raises with the nearest names if there is none."""
+        if name not in self.names:
+            raise ShapeError(
+                f"no competitor is called {name!r}", todo=f"there are {', '.join(self.names[:8])} …"
+            )
+        return self.names.index(name)
+
+
+def comparisons_from_frame(
+    frame: pd.DataFrame,
+    *,
+    style: Sequence[str] = (),
+    style_transform: Transform = "relative",
+    cluster: Sequence[str] | None = None,
+) -> NamedComparisons:
+    """A frame of votes as NamedComparisons.
+
+    style: covariates by name, each from its two columns · cluster: columns to take raters and prompts from;
+    None: those there are. Raises a RatingsError with the 0-based row of the first value that can't be used.
+    """
+    _require(frame, ["model_a", "model_b", "winner", *(f"{s}_{side}" for s in style for side in "ab")])
+    a, b, names = _competitors(frame["model_a"], frame["model_b"])
+    columns = _cluster_columns(frame, cluster)
+    counts = [(_numbers(frame[f"{s}_a"]), _numbers(frame[f"{s}_b"])) for s in style]
+    differences = [relative_differences(x, y, style_transform) for x, y in counts]
+    comparisons = Comparisons.of(
+        len(names),
+        a,
+        b,
+        _outcomes(frame["winner"]),
+        weight=_numbers(frame["weight"]) if "weight" in frame.columns else None,
+        covariates=np.stack(differences, axis=1) if differences else None,
+        covariate_names=tuple(style),
+        **{dimension: _ids(frame[column]) for column, dimension in columns.items()},
+    )
+    return NamedComparisons(comparisons, names)
+
+
+def _require(frame: pd.DataFrame, wanted: Sequence[str]) -> None:
+    missing = [column for column in wanted if column not in frame.columns]
+    if missing:
+        raise ShapeError(
+            f"column {missing[0]!r} is missing",
+            todo=f"there are {', '.join(map(str, frame.columns)) or 'none'}",
+        )
+
+
+def _cluster_columns(frame: pd.DataFrame, cluster: Sequence[str] | None) -> dict[str, str]:
+    if cluster is None:
+        present = [c for c in CLUSTER_COLUMNS if c in frame.columns]
+        # judge wins over its synonym rater
+        return {c: CLUSTER_COLUMNS[c] for c in reversed(present) if c != "rater" or "judge" not in present}
+    _require(frame, cluster)
+    unknown = [c for c in cluster if c not in CLUSTER_COLUMNS]
+    if unknown:
+        raise ShapeError(f"can't cluster by {unknown[0]!r}", todo=f"use {', '.join(CLUSTER_COLUMNS)}")
+    return {c: CLUSTER_COLUMNS[c] for c in cluster}
+
+
+def _competitors(
+    a: pd.Series[Any], b: pd.Series[Any]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], tuple[str, ...]]:
+    (codes_a, names_a), (codes_b, names_b) = _coded(a), _coded(b)
+    names = sorted({*names_a, *names_b})
+    place = {name: i for i, name in enumerate(names)}
+    to_a = np.array([place[n] for n in names_a], dtype=np.int32)
+    to_b = np.array([place[n] for n in names_b], dtype=np.int32)
+    return to_a[codes_a], to_b[codes_b], tuple(names)
+
+
+def _coded(column: pd.Series[Any]) -> tuple[NDArray[np.int64], list[str]]:
+    """Codes (n,) and the distinct names; raises at the first empty one."""
+    codes, uniques = pd.factorize(column, use_na_sentinel=True)
+    names = [str(name) for name in uniques]
+    bad = codes < 0
+    if "" in names:
+        bad |= codes == names.index("")
+    if bad.any():
+        raise BadValueError(
+            f"{column.name} is empty", row=int(np.argmax(bad)), todo="fill it in or leave the vote out"
+        )
+    return np.asarray(codes, dtype=np.int64), names
+
+
+def _ids(column: pd.Series[Any]) -> NDArray[np.int32]:
+    return _coded(column)[0].astype(np.int32)
+
+
+def _outcomes(column: pd.Series[Any]) -> NDArray[np.int8]:
+    codes, uniques = pd.factorize(column, use_na_sentinel=False)
+    outcomes = [WINNER_ALIASES.get(name, name) for name in uniques]
+    for i, outcome in enumerate(outcomes):
+        if outcome not in OUTCOMES:
+            raise UnknownOutcomeError(
+                f"unknown winner {outcome!r}",
+                row=int(np.argmax(codes == i)),
+                todo=f"use one of {', '.join((*OUTCOMES, *WINNER_ALIASES))}",
+            )
+    table = np.array([OUTCOMES.index(outcome) for outcome in outcomes], dtype=np.int8)
+    return table[codes] if len(table) else np.zeros(0, dtype=np.int8)
+
+
+def _numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
+    values = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
+    bad = np.isnan(values)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise BadValueError(
+            f"{column.name} is {column.iloc[row]!r}, not a number", row=row, todo="fill in a number"
+        )
+    return values

@@ -1,0 +1,134 @@
+"""Ranks as sets: what the data supports about a model's place, simultaneously for all models.
+
+Confidence sets for ranks by pairwise max-t (Mogstad, Romano, Shaikh & Wilhelm 2024), the quantile drawn with
+an estimated covariance: Z ~ N(0, V), W ~ Wishart(ν, V)/ν, since with few clusters V itself is uncertain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from ratings.newton import Matrix, Vector
+
+DRAWS = 10_000
+MANY_CLUSTERS = 100
+FEW = 9.0
+BLOCK_ENTRIES = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class RankSets:
+    """lower, upper (K,): the best and worst place (1 … K) the data leaves to each · critical: the c used."""
+
+    lower: NDArray[np.int64]
+    upper: NDArray[np.int64]
+    critical: float
+
+    @property
+    def tied_first(self) -> NDArray[np.bool_]:
+        """Whom the data doesn't exclude from the first place (K,)."""
+        first: NDArray[np.bool_] = self.lower == 1
+        return first
+
+
+def bonferroni_t(n_competitors: int, degrees: float, confidence: float) -> float:
+    """t quantile that holds jointly for all K(K − 1)/2 pairs."""
+    tail = (1 - confidence) / max(n_competitors * (n_competitors - 1), 1)
+    return float(stats.t.isf(tail, degrees) if np.isfinite(degrees) else stats.norm.isf(tail))
+
+
+def joint_critical_value(
+    covariance: Matrix, effective: float, confidence: float = 0.95, *, seed: int = 0, draws: int = DRAWS
+) -> float:
+    """c with P(max_{j≠k} |Z_j − Z_k|/√(W_jj + W_kk − 2W_jk) ≤ c) = confidence; covariance (K, K) is PSD.
+
+    effective: G*, infinite if votes are independent. Never above the Bonferroni t with ⌊G*⌋ − 1 degrees of
+    freedom; that one outright if K > G*. From 100 effective clusters V counts as known (W = V).
+    """
+    k = len(covariance)
+    if k < 2:
+        return float(stats.norm.isf((1 - confidence) / 2))
+    degrees = np.floor(effective) - 1 if np.isfinite(effective) else np.inf
+    degrees = max(degrees, 1.0)
+    cap = bonferroni_t(k, degrees, confidence)
+    if k > effective:
+        return cap
+    root = _root(covariance)
+    rng = np.random.default_rng([seed, k])
+    known = effective >= MANY_CLUSTERS
+    size = max(1, BLOCK_ENTRIES // (k * k))
+    largest = [
+        _largest(root, covariance, rng, min(size, draws - start), None if known else int(degrees))
+        for start in range(0, draws, size)
+    ]
+    return min(cap, float(np.quantile(np.concatenate(largest), confidence)))
+
+
+def _root(covariance: Matrix) -> Matrix:
+    """A (K, K) with A Aᵀ = covariance."""
+    values, vectors = np.linalg.eigh(covariance)
+    root: Matrix = vectors * np.sqrt(np.maximum(values, 0))
+    return root
+
+
+def _largest(
+    root: Matrix, covariance: Matrix, rng: np.random.Generator, size: int, degrees: int | None
+) -> Vector:
+    """Draws (size,) of the largest studentised difference."""
+    z = rng.standard_normal((size, len(root))) @ root.T
+    if degrees is None:
+        w = covariance[None]
+    else:
+        # AᵀA of ν normal rows is Wishart(ν, I)
+        normal = rng.standard_normal((size, degrees, len(root))) @ root.T
+        w = np.matmul(normal.transpose(0, 2, 1), normal) / degrees
+    diagonal = np.einsum("sii->si", w)
+    variance = diagonal[:, :, None] + diagonal[:, None, :] - 2 * w
+    differences = np.abs(z[:, :, None] - z[:, None, :])
+    ratio = np.divide(
+        differences, np.sqrt(np.maximum(variance, 0)), out=np.zeros_like(differences), where=variance > 1e-18
+    )
+    largest: Vector = ratio.max(axis=(1, 2))
+    return largest
+
+
+def rank_sets(strengths: Vector, deviations: Matrix, critical: float | Matrix) -> RankSets:
+    """rank_j in [1 + #{k surely above j}, K − #{k surely below j}].
+
+    strengths (K,) · deviations (K, K): standard errors of all differences · critical: c, or one per pair (K,
+    K); infinite or NaN entries decide nothing.
+    """
+    difference = strengths[:, None] - strengths[None, :]
+    reach = np.nan_to_num(critical * deviations, nan=np.inf, posinf=np.inf)
+    np.fill_diagonal(reach, np.inf)
+    above = (difference + reach < 0).sum(axis=1)
+    below = (difference - reach > 0).sum(axis=1)
+    shown = float(np.min(critical))
+    return RankSets(1 + above, len(strengths) - below, shown)
+
+
+def arena_rank(lower: Vector, upper: Vector) -> NDArray[np.int64]:
+    """LMArena's rank, for comparison only: 1 + #{j: lower_j > upper_i}; (K,). NaN decides nothing."""
+    better: NDArray[np.int64] = 1 + (lower[None, :] > upper[:, None]).sum(axis=1)
+    return better
+
+
+def pair_critical_values(critical: float, effective: float, degrees: Vector) -> Matrix:
+    """c per pair (K, K): the joint c, or wider for pairs with a competitor that few clusters speak about.
+
+    degrees (K,): each rating's own degrees of freedom. Below `FEW` of them the pair's c is the t quantile
+    with the same tail as the joint c has at ⌊G*⌋ − 1 degrees of freedom.
+    """
+    k = len(degrees)
+    values = np.full((k, k), critical)
+    own = np.minimum(degrees[:, None], degrees[None, :])
+    few = own < FEW
+    if few.any():
+        joint = max(np.floor(effective) - 1, 1.0) if np.isfinite(effective) else np.inf
+        tail = stats.t.sf(critical, joint) if np.isfinite(joint) else stats.norm.sf(critical)
+        values[few] = np.maximum(critical, stats.t.isf(tail, np.maximum(own[few], 1e-9)))
+    return values

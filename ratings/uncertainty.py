@@ -1,0 +1,161 @@
+"""How sure a fit is: sandwich, one-way and two-way cluster-robust covariance, and their critical values.
+
+Two-way (Cameron, Gelbach & Miller 2011): V = V_rater + V_prompt − V_cell, cell = (rater, prompt). V may be
+indefinite; it is never clipped: each contrast's variance is the largest of cᵀVc, cᵀV_rater c, cᵀV_prompt c.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from ratings.bradley_terry import Fit, RowLikelihood, laplacian
+from ratings.clusters import Dimension, VoteScores, cluster, consecutive, cr0, outer
+from ratings.comparisons import Comparisons, Tally
+from ratings.newton import Matrix, Vector
+from ratings.rows import Rows
+
+FEW_CLUSTERS = 10.0
+"""Below so many effective clusters a model carries the warning "too few raters" (coverage study)."""
+
+NO_INTERVAL = 2.0
+"""Below so many effective clusters no interval is given at all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Covariance:
+    """Covariance of the parameters (p, p), K strengths less their mean, then coefficients, in log-odds.
+
+    matrix: V, may be indefinite if two-way · floors: the one-way terms no contrast's variance falls below ·
+    independent: HC0 on the same fit · dimensions: how the votes cluster, empty if assumed independent ·
+    conditional_on: dimensions with a single cluster, about which nothing can be said.
+    """
+
+    matrix: Matrix
+    floors: tuple[Matrix, ...]
+    independent: Matrix
+    dimensions: tuple[Dimension, ...]
+    conditional_on: tuple[str, ...]
+
+    @property
+    def method(self) -> str:
+        """In words, as a board prints it."""
+        if not self.dimensions:
+            return "sandwich (HC0), assumes independent votes"
+        names = " and ".join(d.name for d in self.dimensions)
+        return f"cluster-robust (CR3) by {names}"
+
+    @property
+    def of_draws(self) -> Matrix:
+        """A positive semi-definite matrix (p, p) to draw from: V_rater + V_prompt if two-way, else V."""
+        return sum(self.floors, np.zeros_like(self.matrix)) if self.floors else self.matrix
+
+    @cached_property
+    def deviations(self) -> Vector:
+        """Standard errors (p,) of each rating less the mean, and of each coefficient."""
+        variances = [np.diag(m) for m in (self.matrix, *self.floors)]
+        deviations: Vector = np.sqrt(np.maximum(np.max(variances, axis=0), 0))
+        return deviations
+
+    @cached_property
+    def difference_deviations(self) -> Matrix:
+        """Standard errors (p, p) of all differences of two parameters; zero on the diagonal."""
+        variances = [np.diag(m)[:, None] + np.diag(m)[None, :] - 2 * m for m in (self.matrix, *self.floors)]
+        largest = np.maximum(np.max(variances, axis=0), 0)
+        np.fill_diagonal(largest, 0.0)
+        deviations: Matrix = np.sqrt(largest)
+        return deviations
+
+    def deviation(self, contrast: Vector) -> float:
+        """Standard error of cᵀθ for a contrast c (p,)."""
+        return float(
+            np.sqrt(max(0.0, *(float(contrast @ m @ contrast) for m in (self.matrix, *self.floors))))
+        )
+
+    @property
+    def effective(self) -> float:
+        """G*, the fewest over the dimensions; infinite if votes are assumed independent."""
+        return min((d.effective for d in self.dimensions), default=np.inf)
+
+    @cached_property
+    def effective_per_parameter(self) -> Vector:
+        """G_c (p,), the fewest over the dimensions."""
+        if not self.dimensions:
+            return np.full(len(self.matrix), np.inf)
+        fewest: Vector = np.min([d.per_parameter for d in self.dimensions], axis=0)
+        return fewest
+
+    @cached_property
+    def degrees(self) -> Vector:
+        """Degrees of freedom (p,) of each parameter's t: min(G*, G_c) − 1; 0: no interval can be given."""
+        effective = np.minimum(self.effective, self.effective_per_parameter)
+        return np.where(effective < NO_INTERVAL, 0.0, effective - 1)
+
+    @cached_property
+    def design_effect(self) -> float:
+        """Mean variance of the ratings over their mean HC0 variance: 1 if votes don't cluster."""
+        independent = np.diag(self.independent).sum()
+        return float((self.deviations**2).sum() / independent) if independent else 1.0
+
+    @property
+    def fallen_back(self) -> NDArray[np.bool_]:
+        """Parameters (p,) that hang on the votes of one cluster alone."""
+        flags: NDArray[np.bool_] = np.zeros(len(self.matrix), dtype=bool)
+        for dimension in self.dimensions:
+            flags |= dimension.fallen_back
+        return flags
+
+
+def critical_values(degrees: Vector, confidence: float) -> Vector:
+    """Two-sided t quantiles for degrees of freedom (any shape); normal where infinite, NaN where 0."""
+    upper = (1 + confidence) / 2
+    finite = np.isfinite(degrees)
+    with np.errstate(invalid="ignore"):
+        return np.where(
+            finite,
+            stats.t.ppf(upper, np.where(finite & (degrees > 0), degrees, np.nan)),
+            stats.norm.ppf(upper),
+        )
+
+
+def tally_sandwich(cells: Tally, fit: Fit) -> Covariance:
+    """HC0 of a plain board from its cells: H⁻(Σw²(y − p)² x xᵀ)H⁻, in O(pairs)."""
+    eta = fit.strengths[cells.low] - fit.strengths[cells.high]
+    p = 1 / (1 + np.exp(-eta))
+    squares = (cells.weight_sq * (np.array([0.0, 0.5, 1.0]) - p[:, None]) ** 2).sum(axis=1)
+    meat = laplacian(cells.low, cells.high, squares, cells.n_competitors)
+    hc0 = fit.bread @ meat @ fit.bread
+    return Covariance(hc0, (), hc0, (), ())
+
+
+def vote_scores(rows: Rows, fit: Fit) -> VoteScores:
+    """Residual, information and fallback pseudo-battles of each kept vote at the fit."""
+    likelihood = RowLikelihood(rows)
+    _, p = likelihood.predict(fit.params)
+    information = rows.weight * p * (1 - p)
+    return VoteScores(
+        rows, rows.weight * (rows.score - p), information, likelihood.leverage(fit.params, fit.bread)
+    )
+
+
+def robust_covariance(
+    comparisons: Comparisons, rows: Rows, fit: Fit, dimensions: tuple[str, ...]
+) -> tuple[Covariance, VoteScores]:
+    """HC0, one-way CR3 or two-way covariance by the `dimensions` (of "rater", "prompt") that are given."""
+    scores = vote_scores(rows, fit)
+    hc0 = fit.bread @ outer(scores, scores.residual**2) @ fit.bread
+    found = [cluster(name, getattr(comparisons, name), scores, fit) for name in dimensions]
+    single = tuple(d.name for d in found if d.count == 1)
+    several = tuple(d for d in found if d.count > 1)
+    if not several:
+        return Covariance(hc0, (), hc0, (), single), scores
+    if len(several) == 1:
+        return Covariance(several[0].covariance, (), hc0, several, single), scores
+    labels, count = consecutive(several[0].labels * several[1].count + several[1].labels)
+    cell = cr0(scores, fit.bread, labels, count)
+    floors = tuple(d.covariance for d in several)
+    return Covariance(floors[0] + floors[1] - cell, floors, hc0, several, single), scores

@@ -1,0 +1,80 @@
+"""What a reader of a board must know before believing it, one sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ratings.standings import Standing
+from ratings.uncertainty import FEW_CLUSTERS
+
+if TYPE_CHECKING:
+    from ratings.board import FittedBoard
+
+
+def warnings_of(board: FittedBoard, standings: Sequence[Standing], without_maximum: int) -> Iterator[str]:
+    """The board's warnings in a fixed order."""
+    yield from _about_intervals(board)
+    yield from _about_graph(standings)
+    yield from _about_competitors(board, standings)
+    if board.options.style and board.options.style_transform == "fastchat":
+        yield (
+            "The fastchat transform centres the covariates: ratings depend on which side responses were"
+            " listed. Use it for comparison with other boards only."
+        )
+    if without_maximum:
+        yield (
+            f"{without_maximum} of {board.options.bootstrap} resamples had no finite estimate and were held"
+            " by pseudo-battles (Firth)."
+        )
+    if board.n_dropped:
+        yield f"{board.n_dropped} votes were left out by the policies for ties, both bad and unstable ties."
+
+
+def _about_intervals(board: FittedBoard) -> Iterator[str]:
+    covariance = board.covariance
+    if not covariance.dimensions:
+        yield "The intervals assume independent votes; they're too narrow if raters or prompts repeat."
+    for name in covariance.conditional_on:
+        yield f"All votes come from one {name}: the intervals are conditional on this {name}."
+    if covariance.effective < FEW_CLUSTERS:
+        fewest = min(covariance.dimensions, key=lambda d: d.effective)
+        yield (
+            f"Too few {fewest.name}s: {fewest.count}, worth {fewest.effective:.1f} equally active ones; at"
+            f" fewer than {FEW_CLUSTERS:g} the intervals aren't tested."
+        )
+    if covariance.fallen_back.any():
+        yield (
+            "Some competitors hang on the votes of a single rater or prompt; without them they couldn't be"
+            " placed, and pseudo-battles (Firth) stand in."
+        )
+
+
+def _about_graph(standings: Sequence[Standing]) -> Iterator[str]:
+    components = {s.component for s in standings if s.battles}
+    if len(components) > 1:
+        yield (
+            f"The votes fall into {len(components)} groups without any battle between them: each is a board"
+            " of its own around the same mean, and ratings of different groups can't be compared."
+        )
+    silent = sum(not s.battles for s in standings)
+    if silent:
+        yield f"{silent} competitors have no vote and no rating."
+    unbounded = sum(s.unbounded_above or s.unbounded_below for s in standings)
+    if unbounded:
+        yield (
+            f"{unbounded} competitors won every battle, or lost every one, against the rest: their ratings"
+            " are provisional (Firth) with a one-sided bound that takes votes as independent."
+        )
+
+
+def _about_competitors(board: FittedBoard, standings: Sequence[Standing]) -> Iterator[str]:
+    few = sum(s.too_few_raters for s in standings if s.battles)
+    if few and board.covariance.effective >= FEW_CLUSTERS:
+        yield (
+            f"{few} competitors were judged by too few raters, or on too few prompts, for an interval that"
+            " has been tested."
+        )
+    below = sum(0 < s.effective_votes < board.options.min_votes for s in standings)
+    if below:
+        yield f"{below} competitors with fewer than {board.options.min_votes} votes are listed unranked."

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from arena.battles.draw import change_count, draw_again
 from arena.battles.models import Battle, BattleNote, Retraction, Vote
+from arena.battles.reveal import after_each_vote
 from arena.campaigns.models import Campaign
 from arena.raters.models import Rater
 
@@ -111,9 +112,9 @@ def digest(vote: Vote, guide_sha256: str | None) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def can_undo(vote: Vote, campaign: Campaign) -> bool:
+def can_undo(campaign: Campaign) -> bool:
     """Whether the rater's last vote may still be taken back."""
-    return campaign.is_open and campaign.reveal != Campaign.Reveal.AFTER_VOTE
+    return campaign.is_open and not after_each_vote(campaign)
 
 
 def undo(battle: Battle, rater: Rater) -> Battle:
@@ -125,7 +126,7 @@ def undo(battle: Battle, rater: Rater) -> Battle:
             .order_by("-pk")
             .first()
         )
-        if last is None or last.battle_id != battle.pk or not can_undo(last, battle.campaign):
+        if last is None or last.battle_id != battle.pk or not can_undo(battle.campaign):
             raise TooLateError
         if hasattr(last, "retraction"):
             return last.battle.replaced_by

@@ -20,13 +20,15 @@ from django.utils import timezone
 
 from arena.battles import pairing
 from arena.battles.models import Battle, PairCount
+from arena.battles.reveal import names_are_out
 from arena.campaigns.models import Campaign
 from arena.campaigns.opening import drawable_responses
 from arena.corpus.models import Prompt, PromptSet
 from arena.raters.models import Rater
 
-# Battles a rater holds at once: the one on the screen, the one the page paints next, and one more.
-LEASES = 3
+# Battles a rater holds at once. The page gets two, the one on the screen and the one it paints next; the third
+# is sent with the next answer.
+LEASES, ON_PAGE = 3, 2
 FIRST_LOOK, SECOND_LOOK, LOOK = 4, 32, 200  # prompts looked at
 # Two tabs of one rater may draw the same battle at once; the database refuses the second, which draws again.
 ATTEMPTS = 5
@@ -44,10 +46,7 @@ class Desk:
 
 
 def hand_out(campaign: Campaign, rater: Rater, wanted: int = LEASES) -> list[Battle]:
-    """The rater's open battles in the order they are shown, topped up to `wanted`.
-
-    While some are open, what is drawn now is handed out with the next answer.
-    """
+    """The first of the rater's open battles, in the order they are shown; tops them up to `wanted`."""
     if not campaign.is_open or wanted < 1:
         return []
     texts = Battle.objects.open_for(rater, campaign).with_texts()
@@ -55,7 +54,8 @@ def hand_out(campaign: Campaign, rater: Rater, wanted: int = LEASES) -> list[Bat
     for _ in range(wanted - len(waiting)):
         if draw(campaign, rater) is None:
             break
-    return waiting or list(texts[:wanted])
+    enough = min(wanted, ON_PAGE)
+    return waiting[:enough] if len(waiting) >= enough else list(texts[:enough])
 
 
 def draw(campaign: Campaign, rater: Rater) -> Battle | None:
@@ -121,17 +121,10 @@ def _desks(campaign: Campaign, rater: Rater, prompts: list[int]) -> dict[int, De
             desk.lapsed[battle.pair] = battle.pk
         elif battle.campaign_id == campaign.pk:
             desk.met.add(battle.pair)
-        if not lapsed and _reveals(battle.campaign):
+        # Where votes reveal, an open battle counts: its names may be out before one drawn now is voted on.
+        if not lapsed and names_are_out(battle.campaign):
             desk.revealed.update(battle.pair)
     return desks
-
-
-def _reveals(campaign: Campaign) -> bool:
-    """Whether its raters see names; an open battle's may be out before one drawn now is voted on."""
-    closed = campaign.status == Campaign.Status.CLOSED
-    return campaign.reveal == Campaign.Reveal.AFTER_VOTE or (
-        closed and campaign.reveal == Campaign.Reveal.AFTER_CLOSE
-    )
 
 
 def _counts(campaign: Campaign, possible: dict) -> dict[pairing.Pair, int]:

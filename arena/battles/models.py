@@ -2,8 +2,8 @@ import uuid
 from datetime import datetime
 
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q, Subquery
-from django.db.models.functions import Greatest, Least
+from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce, Greatest, Least
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -40,10 +40,15 @@ class BattleQuerySet(models.QuerySet["Battle"]):
         )
 
     def with_ballot(self) -> "BattleQuerySet":
-        """With all that a ballot needs: the campaign, its guide, the rater, the vote."""
+        """With all that a ballot needs: the campaign, its guide, the rater, their votes so far, the vote."""
         guides = Guide.objects.filter(campaign=OuterRef("campaign")).order_by("-version")
         guide = {f"guide_{column}": Subquery(guides.values(column)[:1]) for column in ("id", "sha256")}
-        ballots = self.with_skips().annotate(**guide)
+        votes = Vote.objects.filter(
+            rater=OuterRef("rater"), battle__campaign=OuterRef("campaign"), retraction=None
+        ).order_by()
+        counted = votes.values("rater").annotate(count=Count("pk")).values("count")
+        votes_before = {"votes_before": Coalesce(Subquery(counted), 0)}
+        ballots = self.with_skips().annotate(**guide, **votes_before)
         return ballots.select_related("campaign", "rater", "vote", "competitor_a", "competitor_b")
 
 
@@ -87,6 +92,7 @@ class Battle(models.Model):
     is_skipped: bool
     guide_id: int | None
     guide_sha256: str | None
+    votes_before: int
 
     objects = BattleQuerySet.as_manager()
 
@@ -147,6 +153,9 @@ class VoteQuerySet(models.QuerySet["Vote"]):
     def standing(self) -> "VoteQuerySet":
         """Not undone."""
         return self.filter(retraction=None)
+
+    def with_battles(self) -> "VoteQuerySet":
+        return self.select_related("battle__prompt", "battle__competitor_a", "battle__competitor_b")
 
 
 class Vote(models.Model):

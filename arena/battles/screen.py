@@ -1,0 +1,124 @@
+"""What the battle page shows: battles without a name, how far the rater is, what was just recorded."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from arena.battles.ballots import can_undo
+from arena.battles.draw import LEASES, hand_out
+from arena.battles.models import Battle, Outcome, Vote
+from arena.battles.reveal import after_each_vote
+from arena.campaigns.models import Campaign
+from arena.raters.models import Rater
+
+RECORDED_AS: dict[str, str | Promise] = {
+    Outcome.MODEL_A: _("A"),
+    Outcome.MODEL_B: _("B"),
+    Outcome.TIE: _("tie"),
+    Outcome.BOTH_BAD: _("both bad"),
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """All that a page may know of a battle."""
+
+    public_id: str
+    key: str
+    prompt: SafeString
+    a: SafeString
+    b: SafeString
+
+    @classmethod
+    def of(cls, battle: Battle) -> Shown:
+        if not (battle.prompt and battle.response_a and battle.response_b):
+            raise ValueError(f"battle {battle.public_id} lacks its prompt or a response and can't be shown")
+        return cls(
+            str(battle.public_id),
+            secrets.token_urlsafe(16),
+            battle.prompt.html,
+            battle.response_a.html,
+            battle.response_b.html,
+        )
+
+
+@dataclass(frozen=True)
+class Recorded:
+    public_id: UUID
+    outcome: str | Promise
+    can_undo: bool
+    name_a: str = ""
+    name_b: str = ""
+
+
+@dataclass(frozen=True)
+class Screen:
+    campaign: Campaign
+    done: int
+    battles: list[Shown]
+    recorded: Recorded | None
+    state: str
+
+    @property
+    def current(self) -> Shown | None:
+        return self.battles[0] if self.battles else None
+
+    @property
+    def ahead(self) -> list[Shown]:
+        return self.battles[1:]
+
+
+def look(
+    campaign: Campaign,
+    rater: Rater,
+    *,
+    beyond_quota: bool = False,
+    done: int | None = None,
+    vote: Vote | None = None,
+) -> Screen:
+    """`done` and `vote` spare two queries to whoever has just cast the vote."""
+    if done is None:
+        done = Vote.objects.of(rater, campaign).standing().count()
+    wanted = LEASES
+    if campaign.quota and not beyond_quota:
+        wanted = min(LEASES, campaign.quota - done)
+    battles = [Shown.of(battle) for battle in hand_out(campaign, rater, wanted)]
+    vote = vote or last_vote(campaign, rater)
+    return Screen(
+        campaign, done, battles, recorded(campaign, vote), state_of(campaign, battles, done, wanted)
+    )
+
+
+def state_of(campaign: Campaign, battles: list[Shown], done: int, wanted: int) -> str:
+    if not campaign.is_open:
+        return "closed" if campaign.status == Campaign.Status.CLOSED else "paused"
+    if battles:
+        return "battle"
+    if wanted < 1:
+        return "quota"
+    return "finished" if done else "empty"
+
+
+def last_vote(campaign: Campaign, rater: Rater) -> Vote | None:
+    """None too when it is undone: the vote before it has become final."""
+    votes = Vote.objects.of(rater, campaign).select_related(
+        "retraction", "battle__competitor_a", "battle__competitor_b"
+    )
+    vote = votes.order_by("-pk").first()
+    return None if vote is None or hasattr(vote, "retraction") else vote
+
+
+def recorded(campaign: Campaign, vote: Vote | None) -> Recorded | None:
+    """The line about the last vote; it names the two models only where each vote reveals them."""
+    if vote is None:
+        return None
+    battle, outcome = vote.battle, RECORDED_AS[vote.outcome]
+    if after_each_vote(campaign):
+        return Recorded(battle.public_id, outcome, False, battle.competitor_a.name, battle.competitor_b.name)
+    return Recorded(battle.public_id, outcome, can_undo(campaign))

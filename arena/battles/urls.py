@@ -1,0 +1,13 @@
+from django.urls import path
+
+from arena.battles import views
+
+urlpatterns = [
+    path("campaigns/<slug:slug>/battle/", views.battle, name="battle"),
+    path("campaigns/<slug:slug>/battle/more/", views.battle_more, name="battle-more"),
+    path("campaigns/<slug:slug>/my-votes/", views.my_votes, name="my-votes"),
+    path("battles/<uuid:public_id>/vote/", views.battle_vote, name="battle-vote"),
+    path("battles/<uuid:public_id>/undo/", views.battle_undo, name="battle-undo"),
+    path("battles/<uuid:public_id>/skip/", views.battle_skip, name="battle-skip"),
+    path("battles/<uuid:public_id>/flag/", views.battle_flag, name="battle-flag"),
+]

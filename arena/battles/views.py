@@ -1,0 +1,171 @@
+"""The rater's pages. Before a campaign's reveal nothing here may say which model wrote what."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.vary import vary_on_headers
+from django_htmx.middleware import HtmxDetails
+
+from arena.battles import ballots, screen
+from arena.battles.forms import BallotForm, FlagForm
+from arena.battles.models import Battle, Vote
+from arena.battles.reveal import names_are_out
+from arena.campaigns.admission import SESSION_KEY, current_rater
+from arena.campaigns.models import Campaign
+from arena.raters.models import Rater
+
+BEYOND_QUOTA = "beyond_quota"
+VOTES_PER_PAGE = 50
+
+
+class HtmxRequest(HttpRequest):
+    htmx: HtmxDetails
+
+
+class SeeOther(HttpResponseRedirect):
+    """After a form post: the browser comes back with a GET."""
+
+    status_code = 303
+
+
+@require_GET
+@never_cache
+@vary_on_headers("HX-Request")
+def battle(request: HtmxRequest, slug: str) -> HttpResponseBase:
+    campaign = get_object_or_404(Campaign, slug=slug)
+    rater = current_rater(request, campaign)
+    if rater is None:
+        return to_the_door(campaign)
+    return show(request, screen.look(campaign, rater, beyond_quota=goes_beyond(request, campaign)))
+
+
+@require_POST
+@never_cache
+def battle_vote(request: HtmxRequest, public_id: UUID) -> HttpResponseBase:
+    battle, rater = own_battle(request, public_id)
+    form = BallotForm(request.POST)
+    if not form.is_valid():
+        words = _("That vote was cut short on its way. Please vote again.")
+        return answer(request, battle, rater, words, 422)
+    is_new = not hasattr(battle, "vote")
+    try:
+        vote = ballots.cast(battle, rater, **form.cleaned_data)
+    except ballots.RefusedError as refusal:
+        return answer(request, battle, rater, str(refusal.words), refusal.status)
+    if not request.htmx:
+        return SeeOther(reverse("battle", args=[battle.campaign.slug]))
+    if not is_new:
+        return answer(request, battle, rater)
+    return answer(request, battle, rater, done=battle.votes_before + 1, vote=vote)
+
+
+@require_POST
+@never_cache
+def battle_undo(request: HtmxRequest, public_id: UUID) -> HttpResponseBase:
+    battle, rater = own_battle(request, public_id)
+    try:
+        ballots.undo(battle, rater)
+    except ballots.RefusedError as refusal:
+        return answer(request, battle, rater, str(refusal.words), refusal.status)
+    words = _("Your vote is undone. Here is the battle again; the sides may have changed.")
+    return answer(request, battle, rater, words)
+
+
+@require_POST
+@never_cache
+def battle_skip(request: HtmxRequest, public_id: UUID) -> HttpResponseBase:
+    battle, rater = own_battle(request, public_id)
+    try:
+        ballots.skip(battle, rater)
+    except ballots.RefusedError as refusal:
+        return answer(request, battle, rater, str(refusal.words), refusal.status)
+    return answer(request, battle, rater, _("Skipped. You won't see that battle again."))
+
+
+@require_POST
+@never_cache
+def battle_flag(request: HtmxRequest, public_id: UUID) -> HttpResponseBase:
+    battle, rater = own_battle(request, public_id)
+    form = FlagForm(request.POST)
+    if not form.is_valid():
+        return answer(request, battle, rater, _("Please use at most 2,000 characters."), 422)
+    ballots.flag(battle, rater, form.cleaned_data["text"])
+    return answer(request, battle, rater, _("Flagged, thank you. You can still vote on it, or skip it."))
+
+
+@require_POST
+@never_cache
+def battle_more(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Goes on beyond the number of votes that was asked for."""
+    campaign = get_object_or_404(Campaign, slug=slug)
+    if current_rater(request, campaign) is None:
+        raise Http404
+    if not goes_beyond(request, campaign):
+        request.session[BEYOND_QUOTA] = [*request.session.get(BEYOND_QUOTA, []), campaign.pk]
+    return SeeOther(reverse("battle", args=[slug]))
+
+
+@require_GET
+@never_cache
+def my_votes(request: HttpRequest, slug: str) -> HttpResponseBase:
+    campaign = get_object_or_404(Campaign, slug=slug)
+    rater = current_rater(request, campaign)
+    if rater is None:
+        return to_the_door(campaign)
+    votes = Vote.objects.of(rater, campaign).standing().with_battles().order_by("-pk")
+    context = {
+        "campaign": campaign,
+        "page": Paginator(votes, VOTES_PER_PAGE).get_page(request.GET.get("page")),
+        "names_are_out": names_are_out(campaign),
+    }
+    return render(request, "battles/my_votes.html", context)
+
+
+def to_the_door(campaign: Campaign) -> HttpResponseBase:
+    if campaign.admission == Campaign.Admission.INVITE:
+        raise Http404
+    return redirect("begin", campaign.slug)
+
+
+def own_battle(request: HttpRequest, public_id: UUID) -> tuple[Battle, Rater]:
+    """The battle, if it was handed to the rater in this browser. Someone else's and none look the same."""
+    battle = Battle.objects.with_ballot().filter(public_id=public_id, rater__is_active=True).first()
+    raters = request.session.get(SESSION_KEY, {})
+    if battle is None or battle.rater is None or raters.get(str(battle.campaign_id)) != battle.rater_id:
+        raise Http404
+    return battle, battle.rater
+
+
+def goes_beyond(request: HttpRequest, campaign: Campaign) -> bool:
+    return campaign.pk in request.session.get(BEYOND_QUOTA, [])
+
+
+def answer(
+    request: HtmxRequest, battle: Battle, rater: Rater, notice: str = "", status: int = 200, **known
+) -> HttpResponseBase:
+    """A script gets the part that changed; a form is sent back to the page, or shown what went wrong."""
+    campaign = battle.campaign
+    if not request.htmx and status == 200:
+        messages.info(request, notice)
+        return SeeOther(reverse("battle", args=[campaign.slug]))
+    seen = screen.look(campaign, rater, beyond_quota=goes_beyond(request, campaign), **known)
+    return show(request, seen, notice, status)
+
+
+def show(request: HtmxRequest, seen: screen.Screen, notice: str = "", status: int = 200) -> HttpResponse:
+    # The texts that a script already holds aren't sent again.
+    held = set(request.POST.get("held", "").split()) if request.htmx else set()
+    context = {"screen": seen, "campaign": seen.campaign, "notice": notice, "held": held}
+    if request.htmx:
+        # Without the request: the part needs no menu, so nobody has to be looked up for it.
+        return HttpResponse(render_to_string("battles/battle.html#battle", context), status=status)
+    context["guide"] = seen.campaign.current_guide
+    return render(request, "battles/battle.html", context, status=status)

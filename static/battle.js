@@ -1,0 +1,350 @@
+/* The battle page without a reload: keys, the next battle painted at once, a queue that survives a lost connection.
+   Every act is a plain form post that also works without this file; here it waits in a queue until the server has
+   answered. A vote keeps its idempotency key, so sending it again is safe. */
+(() => {
+  "use strict";
+
+  const desk = document.getElementById("battle-desk");
+  if (!desk) return;
+  const say = desk.dataset;
+  const form = document.getElementById("ballot");
+  const flagForm = document.getElementById("flag-form");
+  const announce = document.getElementById("announce");
+  const connection = document.getElementById("connection");
+  const narrow = window.matchMedia("(max-width: 48rem)");
+  const SETTLE_MS = 300; // a double click is one vote
+  const TRY_AGAIN_MS = [1000, 2000, 4000, 8000, 15000];
+
+  const part = (id) => document.getElementById(id);
+  const current = () => desk.querySelector("#stage > article.battle");
+  const url = (act, id) => say[act].replace(say.nobody, id);
+
+  /* --- what is kept in the browser ------------------------------------------------------------------------- */
+
+  const store = {
+    read(name, otherwise) {
+      try { return JSON.parse(localStorage.getItem(name)) ?? otherwise; } catch { return otherwise; }
+    },
+    write(name, value) {
+      try { localStorage.setItem(name, JSON.stringify(value)); } catch { /* private mode: memory must do */ }
+    },
+  };
+  const QUEUE = `tiltyard.queue:${location.pathname}`;
+  const LETTERS = "tiltyard.letters";
+  let queue = store.read(QUEUE, []);
+  let letters = store.read(LETTERS, true);
+
+  function keep(change) {
+    queue = change(store.read(QUEUE, queue));
+    store.write(QUEUE, queue);
+  }
+
+  /* --- time on the screen, and what has been seen ----------------------------------------------------------- */
+
+  let shownMs = 0;
+  let visibleSince = null;
+  let paintedAt = 0;
+
+  function clock(running) {
+    const now = performance.now();
+    if (visibleSince !== null) shownMs += now - visibleSince;
+    visibleSince = running ? now : null;
+  }
+
+  const seen = new WeakSet();
+  const watcher = new IntersectionObserver(
+    (entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => seen.add(entry.target)),
+    { rootMargin: "-48px 0px -200px 0px" },
+  );
+
+  function unseen() {
+    if (!narrow.matches) return null;
+    return [...current().querySelectorAll(".pane")].find((pane) => !seen.has(pane)) ?? null;
+  }
+
+  /* --- painting --------------------------------------------------------------------------------------------- */
+
+  let ahead = [...desk.querySelectorAll("#battle > template")].map(article);
+  let lastVoted = null;
+
+  function article(template) {
+    return document.importNode(template.content.querySelector("article.battle"), true);
+  }
+
+  function aim() {
+    const id = current()?.dataset.battle;
+    if (!id) return;
+    for (const button of desk.querySelectorAll("[data-act=vote], [data-act=skip]")) {
+      button.setAttribute("formaction", url(button.dataset.act, id));
+    }
+    flagForm.action = url("flag", id);
+    form.elements.key.value = current().dataset.key;
+  }
+
+  function begin() {
+    watcher.disconnect();
+    current()?.querySelectorAll(".pane").forEach((pane) => watcher.observe(pane));
+    shownMs = 0;
+    visibleSince = null;
+    clock(!document.hidden);
+    paintedAt = performance.now();
+  }
+
+  function paint(next) {
+    part("stage").replaceChildren(next);
+    part("stage").removeAttribute("aria-busy");
+    aim();
+    begin();
+    window.scrollTo(0, 0);
+    next.querySelector("h1")?.focus({ preventScroll: true });
+  }
+
+  function advance() {
+    const next = ahead.shift();
+    if (next) paint(next);
+    else part("stage").setAttribute("aria-busy", "true");
+    announce.textContent = next ? say.sayNext : say.sayWaiting;
+  }
+
+  /* The server's word on what is open: keep what is on the screen if it is still first, else paint what is. */
+  function absorb(html) {
+    const answer = new DOMParser().parseFromString(html, "text/html").getElementById("battle");
+    if (!answer) return false;
+    const known = new Map([current(), ...ahead].filter(Boolean).map((one) => [one.dataset.battle, one]));
+    for (const one of answer.querySelectorAll("#stage > article.battle")) known.set(one.dataset.battle, known.get(one.dataset.battle) ?? one);
+    for (const template of answer.querySelectorAll("template")) {
+      const one = article(template);
+      known.set(one.dataset.battle, known.get(one.dataset.battle) ?? one);
+    }
+    const unsent = new Set(queue.filter((act) => act.leaves).map((act) => act.battle));
+    const order = answer.dataset.order.split(" ").filter((id) => id && !unsent.has(id));
+    if (order.some((id) => !known.has(id))) return false;
+    const onScreen = current();
+    part("notice").replaceWith(answer.querySelector("#notice"));
+    part("progress").textContent = answer.dataset.progress;
+    if (!order.length && !unsent.size) return finish(answer);
+    if (!part("vote-bar").querySelector(".votes")) part("vote-bar").replaceWith(answer.querySelector("#vote-bar"));
+    else part("recorded").replaceWith(answer.querySelector("#recorded"));
+    ahead = order.slice(1).map((id) => known.get(id));
+    if (order.length && onScreen?.dataset.battle !== order[0]) paint(known.get(order[0]));
+    else if (order.length) part("stage").removeAttribute("aria-busy");
+    announce.textContent = [part("notice").textContent, part("recorded").firstElementChild?.textContent]
+      .map((words) => (words ?? "").trim()).filter(Boolean).join(" ");
+    return true;
+  }
+
+  function finish(answer) {
+    ahead = [];
+    part("battle").replaceWith(document.importNode(answer, true));
+    part("stage").querySelector("h1")?.focus();
+    return true;
+  }
+
+  /* --- the queue -------------------------------------------------------------------------------------------- */
+
+  let sending = false;
+
+  function enqueue(act) {
+    keep((acts) => [...acts, act]);
+    part("recorded").replaceChildren();
+    send();
+  }
+
+  async function post(act) {
+    const held = [current(), ...ahead].filter(Boolean).map((one) => one.dataset.battle).join(" ");
+    const response = await fetch(act.url, {
+      method: "POST",
+      headers: { "HX-Request": "true", "X-CSRFToken": form.elements.csrfmiddlewaretoken.value },
+      body: new URLSearchParams({ ...act.body, held }),
+      signal: AbortSignal.timeout(20000),
+    });
+    if (response.status >= 500 || response.status === 429) throw new Error(`status ${response.status}`);
+    return { status: response.status, html: await response.text() };
+  }
+
+  async function send() {
+    if (sending) return;
+    sending = true;
+    for (let failures = 0; queue.length; ) {
+      const act = queue[0];
+      try {
+        const { status, html } = await post(act);
+        failures = 0;
+        settled();
+        const isRefused = status === 403 || status === 404;
+        if (isRefused && !act.refused) {
+          // The page may be older than the session: a fresh one has the right token.
+          keep((acts) => acts.map((one) => (one.id === act.id ? { ...one, refused: true } : one)));
+          location.reload();
+          return;
+        }
+        keep((acts) => acts.filter((one) => one.id !== act.id));
+        if (isRefused) lost(say.sayRefused);
+        else if (!queue.length && !absorb(html)) await refresh();
+      } catch {
+        lost(say.sayOffline);
+        await pause(TRY_AGAIN_MS[Math.min(failures++, TRY_AGAIN_MS.length - 1)]);
+      }
+    }
+    sending = false;
+  }
+
+  function pause(milliseconds) {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      window.addEventListener("online", () => { clearTimeout(timer); resolve(); }, { once: true });
+    });
+  }
+
+  async function refresh() {
+    const response = await fetch(location.href, { headers: { "HX-Request": "true" } });
+    if (response.ok) {
+      ahead = [];
+      absorb(await response.text());
+    }
+  }
+
+  function lost(words) {
+    connection.textContent = words;
+    connection.classList.remove("settled");
+    connection.hidden = false;
+  }
+
+  function settled() {
+    if (connection.hidden || connection.classList.contains("settled")) return;
+    connection.textContent = say.saySent;
+    connection.classList.add("settled");
+    setTimeout(() => { if (connection.classList.contains("settled")) connection.hidden = true; }, 4000);
+  }
+
+  /* --- acts ------------------------------------------------------------------------------------------------- */
+
+  const isReady = () => current() && !part("stage").hasAttribute("aria-busy") && performance.now() - paintedAt > SETTLE_MS;
+  const newId = () => Math.random().toString(36).slice(2);
+
+  function vote(outcome) {
+    if (!isReady()) return;
+    const hidden = unseen();
+    if (hidden) {
+      announce.textContent = hidden.matches(".pane-a") ? say.saySeeA : say.saySeeB;
+      hint(announce.textContent);
+      hidden.scrollIntoView({ block: "start" });
+      return;
+    }
+    clock(!document.hidden);
+    const { battle, key } = current().dataset;
+    const layout = `${narrow.matches ? "narrow" : "wide"}-${document.documentElement.dir === "rtl" ? "rtl" : "ltr"}`;
+    const body = { outcome, key, layout, dwell_ms: Math.round(shownMs) };
+    lastVoted = battle;
+    advance();
+    enqueue({ id: newId(), url: url("vote", battle), battle, leaves: true, body });
+  }
+
+  function skip() {
+    if (!isReady()) return;
+    const { battle } = current().dataset;
+    advance();
+    enqueue({ id: newId(), url: url("skip", battle), battle, leaves: true, body: {} });
+  }
+
+  function undo() {
+    const button = part("recorded").querySelector("[data-act=undo]");
+    const id = queue.length ? lastVoted : button?.getAttribute("formaction").split("/").at(-3);
+    if (!id) return;
+    lastVoted = null;
+    part("stage").setAttribute("aria-busy", "true");
+    announce.textContent = say.sayWaiting;
+    enqueue({ id: newId(), url: url("undo", id), battle: id, body: {} });
+  }
+
+  function flag() {
+    const { battle } = current()?.dataset ?? {};
+    part("flag").hidePopover();
+    if (battle) enqueue({ id: newId(), url: url("flag", battle), battle, body: { text: flagForm.elements.text.value } });
+    flagForm.reset();
+  }
+
+  function hint(words) {
+    const line = document.createElement("p");
+    line.className = "notice";
+    line.textContent = words;
+    part("recorded").replaceChildren(words);
+  }
+
+  form.addEventListener("submit", (event) => {
+    const button = event.submitter;
+    if (!button?.dataset.act) return;
+    event.preventDefault();
+    ({ vote: () => vote(button.value), skip, undo })[button.dataset.act]();
+  });
+  flagForm.addEventListener("submit", (event) => {
+    event.preventDefault();
+    flag();
+  });
+
+  /* --- keys ------------------------------------------------------------------------------------------------- */
+
+  const open = (id) => () => part(id).showPopover();
+  const LETTER_KEYS = {
+    a: () => vote("model_a"), b: () => vote("model_b"), t: () => vote("tie"), x: () => vote("both_bad"),
+    s: skip, z: undo, f: open("flag"), g: open("guide"), "?": open("keys"), "؟": open("keys"),
+  };
+  // The arrow points at the side, wherever the page's direction has put it.
+  const mirrored = document.documentElement.dir === "rtl";
+  const ARROW_KEYS = {
+    ArrowLeft: () => vote(mirrored ? "model_b" : "model_a"),
+    ArrowRight: () => vote(mirrored ? "model_a" : "model_b"),
+  };
+
+  function letter(event) {
+    if (event.key in LETTER_KEYS) return event.key;
+    // On a keyboard of another script the key that prints A on Latin ones still is A.
+    return /^[\x20-\x7e]$/.test(event.key) ? event.key.toLowerCase() : event.code.replace("Key", "").toLowerCase();
+  }
+
+  function scrollsSideways(element) {
+    for (let box = element; box && box !== document.body; box = box.parentElement) {
+      if (box.scrollWidth > box.clientWidth && /auto|scroll/.test(getComputedStyle(box).overflowX)) return true;
+    }
+    return false;
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.repeat || event.isComposing || event.keyCode === 229) return;
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+    if (document.querySelector("dialog[open], :popover-open")) return;
+    const arrow = ARROW_KEYS[event.key];
+    const act = arrow ?? (letters ? LETTER_KEYS[letter(event)] : undefined);
+    if (!act || (arrow && scrollsSideways(event.target))) return;
+    if (event.shiftKey && !["?", "؟"].includes(event.key)) return;
+    event.preventDefault();
+    act();
+  });
+
+  const box = part("letters");
+  function showLetters() {
+    box.checked = letters;
+    document.body.classList.toggle("letters-off", !letters);
+  }
+  box.closest(".letters").hidden = false;
+  box.addEventListener("change", () => {
+    letters = box.checked;
+    store.write(LETTERS, letters);
+    showLetters();
+    announce.textContent = letters ? say.sayLettersOn : say.sayLettersOff;
+  });
+
+  /* --- start ------------------------------------------------------------------------------------------------ */
+
+  document.addEventListener("visibilitychange", () => clock(!document.hidden));
+  showLetters();
+  begin();
+  if (queue.length) {
+    // Votes of the last visit that the server hasn't confirmed: their battles aren't shown again.
+    const unsent = new Set(queue.filter((act) => act.leaves).map((act) => act.battle));
+    ahead = ahead.filter((one) => !unsent.has(one.dataset.battle));
+    if (unsent.has(current()?.dataset.battle)) advance();
+    send();
+  }
+})();

@@ -65,7 +65,8 @@ class BoardRows:
 
 
 def cutoff_now(leaderboard: Leaderboard) -> Cutoff:
-    last = _rows_of(leaderboard).aggregate(last=Max("pk"))["last"]
+    model = Vote if leaderboard.source == Leaderboard.Source.RATERS else Judgment
+    last = model.objects.aggregate(last=Max("pk"))["last"]
     return Cutoff(timezone.now(), last or 0)
 
 
@@ -240,7 +241,8 @@ def _assemble(
         columns["outcome"],
         covariates=covariates,
         covariate_names=STYLE if covariates is not None else (),
-        rater=_numbered(columns["rater"]),
+        # A judge is one rater: nothing on its board can be said about another.
+        rater=_numbered(columns["rater"]) if leaderboard.source == Leaderboard.Source.RATERS else None,
         prompt=_clusters(columns["prompt"]),
     )
     return BoardRows(

@@ -5,11 +5,9 @@ from __future__ import annotations
 import itertools
 from datetime import datetime, timedelta
 
+import numpy as np
 import pytest
 from django.utils import timezone
-
-from ratings.comparisons import OUTCOMES
-from ratings.simulate import VoteModel, simulate_votes
 
 
 @pytest.fixture
@@ -28,9 +26,11 @@ def cast_vote(db):
             "response_b": Response.objects.filter(prompt=prompt, competitor=b).first(),
         }
         at = at or timezone.now() - timedelta(minutes=1)
-        fields = {"campaign": small.campaign, "prompt": prompt, **responses, "drawn_at": at} | battle
+        fields = {"kind": Battle.Kind.RECORDED, "prompt": prompt, **responses, "drawn_at": at} | battle
         return Vote.objects.create(
-            battle=Battle.objects.create(competitor_a=a, competitor_b=b, rater=rater, **fields),
+            battle=Battle.objects.create(
+                campaign=small.campaign, competitor_a=a, competitor_b=b, rater=rater, **fields
+            ),
             rater=rater,
             outcome=outcome,
             idempotency_key=f"key {next(keys)}",
@@ -42,38 +42,43 @@ def cast_vote(db):
 
 
 NAMES = ("Ember", "Fjord", "Grove", "Heron", "Inlet")
-STRENGTHS = (0.9, 0.5, 0.0, -0.4, -1.0)
-# Fjord's replies are long and full of bullets.
-WORDINESS = (1, 6, 1, 2, 1)
+STRENGTHS = np.array([0.8, 0.3, 0.0, -0.3, -0.8])
+# Fjord's replies are four times as long as the others', and these raters like length.
+WORDINESS = (1, 4, 1, 1, 1)
+LIKING_OF_LENGTH = 1.5
 
 
 @pytest.fixture
 def voted_campaign(make_campaign, make_response):
-    """Five models, 12 prompts (a third hard), 600 votes of 20 simulated raters; Fjord is the wordy one."""
+    """Five models, 24 prompts (a third hard), votes of simulated raters who like long replies."""
     from arena.corpus.models import Response
 
     def make(slug: str = "joust", *, votes: int = 600, seed: int = 5, raters: int = 20, **fields):
-        small = make_campaign(slug, prompts=12, names=NAMES, **fields)
+        rng = np.random.default_rng(seed)
+        small = make_campaign(slug, prompts=24, names=NAMES, **fields)
         Response.objects.filter(prompt__prompt_set=small.prompt_set).delete()
-        responses = {
-            (p, c): make_response(prompt, competitor, reply_text(p, c, WORDINESS[c]))
-            for p, prompt in enumerate(small.prompts)
-            for c, competitor in enumerate(small.competitors)
-        }
-        model = VoteModel(strengths=STRENGTHS, tie=0.5, both_bad_share=0.2, raters=raters, prompts=12)
-        record(small, responses, simulate_votes(model, votes, seed=seed), raters)
+        responses = [
+            [
+                make_response(prompt, competitor, reply_text(rng, WORDINESS[c]))
+                for c, competitor in enumerate(small.competitors)
+            ]
+            for prompt in small.prompts
+        ]
+        record(small, responses, rng, votes, raters)
         return small
 
     return make
 
 
-def reply_text(prompt: int, competitor: int, wordiness: int) -> str:
-    lines = [f"Reply {competitor} to prompt {prompt}, in its own words."]
-    lines += [f"- point {n} of **{prompt}**" for n in range((prompt + competitor) % 3 + 2 * wordiness)]
-    return "\n".join(["# Heading"] * (prompt % 2) + lines)
+def reply_text(rng, wordiness: int) -> str:
+    words = int(wordiness * rng.uniform(20, 80))
+    headings, bullets, bolds = rng.integers(0, 4, size=3)
+    lines = ["# Part"] * headings + ["- a point"] * bullets + ["**so**"] * bolds
+    return "\n".join([*lines, "word " * words])
 
 
-def record(small, responses, simulated, raters: int) -> None:
+def record(small, responses, rng, votes: int, raters: int) -> None:
+    """Votes by a Bradley-Terry model with a liking of length, a fifth of them ties, some both bad."""
     from arena.battles.models import Battle, Vote
     from arena.raters.models import Rater
 
@@ -86,30 +91,42 @@ def record(small, responses, simulated, raters: int) -> None:
         for number in range(raters)
     ]
     start = timezone.now() - timedelta(days=1)
-    battles = Battle.objects.bulk_create(
-        Battle(
-            campaign=small.campaign,
-            prompt=small.prompts[p],
-            competitor_a=small.competitors[a],
-            competitor_b=small.competitors[b],
-            response_a=responses[p, a],
-            response_b=responses[p, b],
-            rater=voters[r],
-            drawn_at=start,
+    battles, outcomes = [], []
+    for _ in range(votes):
+        prompt, voter = rng.integers(len(small.prompts)), voters[rng.integers(raters)]
+        a, b = rng.permutation(len(small.competitors))[:2]
+        response_a, response_b = responses[prompt][a], responses[prompt][b]
+        longer = (response_a.characters - response_b.characters) / (
+            response_a.characters + response_b.characters
         )
-        for a, b, p, r in zip(simulated.a, simulated.b, simulated.prompt, simulated.rater, strict=True)
-    )
+        chance = 1 / (1 + np.exp(STRENGTHS[b] - STRENGTHS[a] - LIKING_OF_LENGTH * longer))
+        decided = "model_a" if rng.random() < chance else "model_b"
+        outcomes.append(str(rng.choice([decided, "tie", "both_bad"], p=[0.8, 0.15, 0.05])))
+        battles.append(
+            Battle(
+                campaign=small.campaign,
+                # Recorded, for a drawn battle of the same rater, prompt and pair may not come twice.
+                kind=Battle.Kind.RECORDED,
+                prompt=small.prompts[prompt],
+                competitor_a=small.competitors[a],
+                competitor_b=small.competitors[b],
+                response_a=response_a,
+                response_b=response_b,
+                rater=voter,
+                drawn_at=start,
+            )
+        )
     Vote.objects.bulk_create(
         Vote(
             battle=battle,
-            rater=voters[r],
-            outcome=OUTCOMES[outcome],
+            rater=battle.rater,
+            outcome=outcome,
             idempotency_key=f"{small.campaign.slug} {number}",
             voted_at=start + timedelta(seconds=number),
             digest="0" * 64,
         )
-        for number, (battle, r, outcome) in enumerate(
-            zip(battles, simulated.rater, simulated.outcome, strict=True)
+        for number, (battle, outcome) in enumerate(
+            zip(Battle.objects.bulk_create(battles), outcomes, strict=True)
         )
     )
 

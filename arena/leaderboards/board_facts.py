@@ -1,0 +1,166 @@
+"""What stands above and below a board's table: its basis, the worth of style, what to be careful about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from arena.corpus.models import HARD_AT_LEAST, HARD_CRITERIA
+from arena.leaderboards import sentences
+from arena.leaderboards.models import Snapshot
+from arena.leaderboards.sentences import signed
+from ratings.scale import POINTS_PER_LOG_ODDS
+
+if TYPE_CHECKING:
+    from arena.leaderboards.board_rows import Column
+
+
+@dataclass(frozen=True)
+class Fact:
+    """`before` and `after` stand quietly around the figure."""
+
+    figure: str
+    after: str = ""
+    before: str = ""
+
+
+@dataclass(frozen=True)
+class CoefficientRow:
+    """What a style feature is worth in points: for a typical difference, and for twice as much of it."""
+
+    name: str
+    typical: str
+    interval: str
+    settled: bool
+    doubled: str
+
+
+def say_simulated(snapshots: Sequence[Snapshot]) -> str:
+    """Loud wherever such votes are shown; empty when there are none."""
+    for snapshot in snapshots:
+        simulated, votes = snapshot.counts["simulated"], snapshot.counts["votes"]
+        if simulated == votes > 0:
+            return _("All %(n)s votes on this page are simulated. They say nothing about any model.") % {
+                "n": f"{votes:,}"
+            }
+        if simulated:
+            return _("%(n)s of the %(all)s votes on this page are simulated.") % {
+                "n": f"{simulated:,}",
+                "all": f"{votes:,}",
+            }
+    return ""
+
+
+def facts_of(snapshot: Snapshot, judged: bool) -> list[Fact]:
+    counts, options = snapshot.counts, snapshot.options
+    votes = counts["votes"]
+    facts = [
+        Fact(
+            f"{votes:,}",
+            ngettext("judgment", "judgments", votes) if judged else ngettext("vote", "votes", votes),
+        )
+    ]
+    if not judged:
+        facts.append(Fact(f"{counts['raters']:,}", _raters(counts["raters"], counts["effective_raters"])))
+    facts.append(Fact(f"{counts['prompts']:,}", _prompts(counts)))
+    facts.append(Fact(f"{counts['design_effect']:.1f}", before=_("design effect")))
+    facts.append(Fact("", _(sentences.TIES[options["ties"]])))
+    facts.append(Fact("", _(sentences.BOTH_BAD[options["both_bad"]])))
+    if judged:
+        facts.append(Fact("", _(sentences.UNSTABLE[options["unstable"]])))
+    criteria = {"least": HARD_AT_LEAST, "all": len(HARD_CRITERIA)}
+    facts.append(Fact("", _("hard: marked so, or ≥ %(least)d of %(all)d criteria") % criteria))
+    facts.append(_check(counts["check"]))
+    return facts
+
+
+def _raters(raters: int, effective: float | None) -> str:
+    word = ngettext("rater", "raters", raters)
+    if effective is None:
+        return word
+    return _("%(raters)s (effective %(n)s)") % {"raters": word, "n": f"{effective:.0f}"}
+
+
+def _prompts(counts: dict) -> str:
+    word = ngettext("prompt", "prompts", counts["prompts"])
+    hard = _("%(prompts)s, %(n)s hard") % {"prompts": word, "n": f"{counts['hard_prompts']:,}"}
+    unknown = counts["prompts_of_unknown_hardness"]
+    return f"{hard}, {_('%(n)s not rated') % {'n': f'{unknown:,}'}}" if unknown else hard
+
+
+def _check(check: dict | None) -> Fact:
+    if check is None:
+        return Fact("", _("not checked by a second engine"))
+    difference = check["largest_difference"]
+    shown = "< 0.0001" if difference < 0.0001 else f"{difference:.4f}"
+    words = _("checked against %(engine)s, largest difference") % {"engine": check["engine"]}
+    return Fact(shown, before=words, after=_("points"))
+
+
+def coefficients_of(snapshot: Snapshot | None) -> list[CoefficientRow]:
+    if snapshot is None:
+        return []
+    unit = snapshot.counts["length_unit"]
+    return [_coefficient(coefficient, unit) for coefficient in snapshot.coefficients]
+
+
+def _coefficient(coefficient: dict, unit: str) -> CoefficientRow:
+    lower, upper = coefficient["lower"], coefficient["upper"]
+    bounded = lower is not None and upper is not None
+    doubled = coefficient["per_doubling"]
+    names = {
+        "length": _("length in tokens") if unit == "tokens" else _("length in characters"),
+        "headings": _("headings"),
+        "list_items": _("list items"),
+        "bold": _("bold passages"),
+    }
+    return CoefficientRow(
+        name=names[coefficient["name"]],
+        typical=signed(coefficient["points"]),
+        interval=_in_points(lower, upper) if bounded else "",
+        settled=bounded and (lower > 0 or upper < 0),
+        doubled="" if doubled is None else signed(doubled),
+    )
+
+
+def _in_points(lower: float, upper: float) -> str:
+    return f"{signed(lower * POINTS_PER_LOG_ODDS)} … {signed(upper * POINTS_PER_LOG_ODDS)}"
+
+
+@dataclass(frozen=True)
+class Caution:
+    """`boards` names the boards it holds for; empty: all that are shown."""
+
+    text: str
+    boards: str
+
+
+def cautions_of(columns: Sequence[Column]) -> list[Caution]:
+    """What the fits warn of and what was left out, said once."""
+    shown = [(column.board.title, column.snapshot) for column in columns if column.snapshot]
+    where: dict[str, list[str]] = {}
+    for title, snapshot in shown:
+        for text in _cautions(snapshot):
+            where.setdefault(text, []).append(title)
+    return [
+        Caution(text, "" if len(boards) == len(shown) else sentences.list_names(boards))
+        for text, boards in where.items()
+    ]
+
+
+def _cautions(snapshot: Snapshot) -> Iterator[str]:
+    counts = snapshot.counts
+    yield from snapshot.warnings
+    # That a board of hard prompts leaves out the others is its definition.
+    left_out = {reason: n for reason, n in counts["left_out"].items() if reason != "not_hard"}
+    yield from sentences.say_left_out(left_out)
+    if counts["votes_about_blank_responses"]:
+        words = _("%(votes)s votes are about one of %(n)s empty responses. They were recorded and count.")
+        yield words % {
+            "votes": f"{counts['votes_about_blank_responses']:,}",
+            "n": f"{counts['blank_responses']:,}",
+        }

@@ -1,0 +1,59 @@
+"""The list of campaigns whose boards a visitor may see, each with a line of what its newest board says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from arena.campaigns.models import Campaign
+from arena.leaderboards import sentences
+from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.raters.access import User, teams_of
+from arena.raters.models import Role
+
+SHOWN = 100
+
+
+@dataclass(frozen=True)
+class Listed:
+    campaign: Campaign
+    snapshot: Snapshot | None
+    sentence: str = ""
+    votes: str = ""
+    simulated: str = ""
+
+
+def list_campaigns(user: User) -> list[Listed]:
+    boards = Leaderboard.objects.visible_to(user)
+    visible = Exists(boards.filter(campaign=OuterRef("pk")))
+    mine = Q(team__in=teams_of(user, Role.RESEARCHER))
+    campaigns = Campaign.objects.filter(visible | mine).order_by("-pk")[:SHOWN]
+    return [_listed(campaign, boards) for campaign in campaigns]
+
+
+def _listed(campaign: Campaign, boards: QuerySet[Leaderboard]) -> Listed:
+    plain = boards.filter(campaign=campaign, subset=Leaderboard.Subset.ALL, style_control=False, policies={})
+    people_first = F("leaderboard__judge").asc(nulls_first=True)
+    snapshot = Snapshot.objects.filter(leaderboard__in=plain).order_by(people_first, "-pk").first()
+    if snapshot is None:
+        return Listed(campaign, None)
+    standings = list(snapshot.standings.select_related("competitor"))
+    first = [standing.competitor.name for standing in standings if standing.tied_first]
+    opening = _("in simulated votes, ") if snapshot.counts["simulated"] else ""
+    return Listed(
+        campaign,
+        snapshot,
+        sentence=sentences.compose(opening, [sentences.say_first(first, len(standings))]),
+        votes=say_votes(snapshot),
+        simulated=_("simulated votes") if snapshot.counts["simulated"] else "",
+    )
+
+
+def say_votes(snapshot: Snapshot) -> str:
+    votes = snapshot.counts["votes"]
+    if snapshot.leaderboard.source == Leaderboard.Source.JUDGE:
+        return ngettext("%(n)s judgment", "%(n)s judgments", votes) % {"n": f"{votes:,}"}
+    return ngettext("%(n)s vote", "%(n)s votes", votes) % {"n": f"{votes:,}"}

@@ -1,0 +1,168 @@
+"""The three boards of one source, read together: all that the page shows, or why it's empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from arena.battles.models import Vote
+from arena.campaigns.models import Campaign
+from arena.judging.models import Judge, Judgment
+from arena.leaderboards import board_facts, sentences
+from arena.leaderboards.board_rows import Column, Row, axis_of, find_column, is_settled, rows_of
+from arena.leaderboards.charts import Axis
+from arena.leaderboards.defaults import BOARDS
+from arena.leaderboards.models import Leaderboard, SnapshotRun
+
+
+@dataclass(frozen=True)
+class Source:
+    """People, or one judge: a tab of the page."""
+
+    key: str
+    title: str
+    judge: Judge | None
+    visibility: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that the template shows of one source. Without rows: why there are none."""
+
+    source: Source | None
+    sources: list[Source]
+    columns: list[Column]
+    rows: list[Row]
+    axis: Axis
+    sentence: str
+    simulated: str
+    facts: list[board_facts.Fact]
+    coefficients: list[board_facts.CoefficientRow]
+    cautions: list[board_facts.Caution]
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What keeps a page empty, and the act that mends it: edit, invite, take, or none."""
+
+    title: str
+    text: str
+    act: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Open attempts of a campaign: how many boards of those asked for are done."""
+
+    done: int
+    total: int
+    waiting: bool
+
+
+def build(boards: Iterable[Leaderboard], wanted: str) -> Page:
+    boards = list(boards)
+    tabs = sources(boards)
+    source = choose_source(tabs, boards, wanted)
+    if source is None:
+        return Page(None, [], [], [], axis_of([]), "", "", [], [], [])
+    columns = columns_of(boards, source)
+    snapshots = [column.snapshot for column in columns if column.snapshot]
+    simulated = board_facts.say_simulated(snapshots)
+    return Page(
+        source=source,
+        sources=tabs,
+        columns=columns,
+        rows=rows_of(columns),
+        axis=axis_of(columns),
+        sentence=sentence_of(columns, source, bool(simulated)) if columns[0].snapshot else "",
+        simulated=simulated,
+        facts=board_facts.facts_of(snapshots[0], source.judge is not None) if snapshots else [],
+        coefficients=board_facts.coefficients_of(columns[-1].snapshot),
+        cautions=board_facts.cautions_of(columns),
+    )
+
+
+def choose_source(tabs: list[Source], boards: list[Leaderboard], wanted: str) -> Source | None:
+    """The one asked for; otherwise the first that has a snapshot, people before judges."""
+    for tab in tabs:
+        if tab.key == wanted:
+            return tab
+    shown = Leaderboard.objects.filter(pk__in=[board.pk for board in boards], snapshots__isnull=False)
+    judges = set(shown.values_list("judge_id", flat=True))
+    with_snapshot = [tab for tab in tabs if (tab.judge.pk if tab.judge else None) in judges]
+    return next(iter([*with_snapshot, *tabs]), None)
+
+
+def sources(boards: Iterable[Leaderboard]) -> list[Source]:
+    found: dict[str, Source] = {}
+    for board in boards:
+        key = "raters" if board.judge is None else f"judge:{board.judge_id}"
+        title = _("People") if board.judge is None else _("Judge: %(name)s") % {"name": board.judge.name}
+        found.setdefault(key, Source(key, title, board.judge, board.visibility))
+    return list(found.values())
+
+
+def columns_of(boards: Iterable[Leaderboard], source: Source) -> list[Column]:
+    mine = [board for board in boards if board.judge == source.judge and not board.policies]
+    return [find_column(wanted, mine) for wanted in BOARDS]
+
+
+def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> str:
+    """What a journalist could quote: who is first, on hard prompts too, and the largest move by style."""
+    overall, hard, style = columns
+    opening = _("in simulated votes, ") if simulated else ""
+    if source.judge is not None:
+        opening = _("according to the judge %(name)s, ") % {"name": source.judge.name}
+    clauses = [sentences.say_first(overall.first, len(overall.standings))]
+    if hard.snapshot:
+        clauses.append(sentences.say_hard(hard.first, len(hard.standings), overall.first))
+    if style.snapshot:
+        clauses.append(sentences.say_moves(_moves(style)))
+    return sentences.compose(opening, clauses)
+
+
+def _moves(style: Column) -> Iterator[sentences.Move]:
+    for standing in style.standings.values():
+        if standing.shift is not None:
+            yield sentences.Move(standing.competitor.name, standing.shift, is_settled(standing))
+
+
+def missing_of(campaign: Campaign, page: Page) -> Missing | None:
+    """Why there is no board at all; None when there is one."""
+    if any(column.snapshot for column in page.columns):
+        return None
+    for column in page.columns:
+        if column.failed:
+            return Missing(_("The last attempt failed"), column.reason, "take")
+    if page.source is not None and page.source.judge is not None:
+        reason = page.columns[0].reason
+        return Missing(_("No board of this judge yet"), reason or _("No snapshot has been taken."), "take")
+    if campaign.competitors.count() < 2 and not campaign.battles.exists():
+        return Missing(
+            _("A board needs two models"), _("This campaign has fewer than two to compare."), "edit"
+        )
+    votes = Vote.objects.filter(battle__campaign=campaign).count()
+    if not votes and Judgment.objects.filter(run__campaign=campaign).exclude(outcome="").exists():
+        return Missing(_("No snapshot yet"), _("Nobody has voted, but judges have judged."), "take")
+    if not votes:
+        return Missing(_("No votes yet"), _("Boards appear when raters have voted."), "invite")
+    text = ngettext("%(n)d vote is in.", "%(n)d votes are in.", votes) % {"n": votes}
+    return Missing(
+        _("No snapshot yet"), " ".join([text, page.columns[0].reason if page.columns else ""]), "take"
+    )
+
+
+def progress_of(boards: QuerySet[Leaderboard]) -> Progress | None:
+    """Of the attempts asked for together with the oldest open one; None when none is open."""
+    runs = SnapshotRun.objects.filter(leaderboard__in=boards)
+    oldest = runs.open().order_by("requested_at").first()
+    if oldest is None:
+        return None
+    round_ = list(runs.filter(requested_at=oldest.requested_at).values_list("state", flat=True))
+    open_ = sum(state in SnapshotRun.OPEN for state in round_)
+    running = SnapshotRun.State.RUNNING in round_
+    return Progress(done=len(round_) - open_, total=len(round_), waiting=not running and open_ == len(round_))

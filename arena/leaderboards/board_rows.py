@@ -1,0 +1,209 @@
+"""The rows of a board page: every model's place, its rating on the three boards, its move between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from arena.corpus.models import Competitor
+from arena.leaderboards.charts import Axis, Estimate, Mark, shared_axis
+from arena.leaderboards.defaults import Board
+from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun, Standing
+from arena.leaderboards.sentences import signed
+
+HEADINGS = {
+    "overall": gettext_lazy("Overall"),
+    "hard": gettext_lazy("Hard prompts"),
+    "style": gettext_lazy("Style-controlled"),
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One of the three boards: what it rests on, or why it is empty."""
+
+    board: Board
+    leaderboard: Leaderboard | None
+    snapshot: Snapshot | None
+    run: SnapshotRun | None
+    standings: Mapping[int, Standing]
+
+    @property
+    def heading(self) -> str:
+        return str(HEADINGS[self.board.name])
+
+    @property
+    def reason(self) -> str:
+        """Why the newest attempt gave no snapshot."""
+        ended_without = (SnapshotRun.State.NOT_ENOUGH, SnapshotRun.State.FAILED)
+        return self.run.reason if self.run and self.run.state in ended_without else ""
+
+    @property
+    def failed(self) -> bool:
+        return self.run is not None and self.run.state == SnapshotRun.State.FAILED
+
+    @property
+    def first(self) -> list[str]:
+        return [standing.competitor.name for standing in self.standings.values() if standing.tied_first]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A rating on one board; without a mark there is nothing to draw."""
+
+    board: str
+    figure: str
+    label: str
+    mark: Mark | None
+
+
+@dataclass(frozen=True)
+class Row:
+    rank: str
+    tied_first: bool
+    name: str
+    organisation: str
+    tags: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    move: str
+    move_interval: str
+    move_kind: str
+    votes: str
+    starts_component: bool
+
+
+def find_column(wanted: Board, boards: Sequence[Leaderboard]) -> Column:
+    for leaderboard in boards:
+        if (leaderboard.subset, leaderboard.style_control) == (wanted.subset, wanted.style_control):
+            snapshot = leaderboard.snapshots.first()
+            standings = snapshot.standings.select_related("competitor") if snapshot else []
+            run = leaderboard.runs.order_by("-pk").first()
+            return Column(wanted, leaderboard, snapshot, run, {s.competitor_id: s for s in standings})
+    return Column(wanted, None, None, None, {})
+
+
+def rows_of(columns: Sequence[Column]) -> list[Row]:
+    """One order for all three boards, that of the overall one, so that a move is seen as a crooked line."""
+    placed = list(_in_order(columns))
+    flags = [set(standing.flags) for _competitor, standing in placed]
+    common = set.intersection(*flags) if len(flags) > 1 else set()
+    axis, rows, component = axis_of(columns), [], None
+    for competitor, standing in placed:
+        starts = component is not None and standing.component != component
+        component = standing.component
+        rows.append(_row(standing, _tags(competitor, standing, common), columns, axis, starts))
+    return rows
+
+
+def axis_of(columns: Sequence[Column]) -> Axis:
+    """One for all three, so that a position means the same rating in each."""
+    standings = [standing for column in columns for standing in column.standings.values()]
+    return shared_axis(estimate for estimate in map(_estimate, standings) if estimate)
+
+
+def _in_order(columns: Sequence[Column]) -> Iterator[tuple[Competitor, Standing]]:
+    seen: set[int] = set()
+    for column in columns:
+        for standing in sorted(column.standings.values(), key=_place):
+            if standing.competitor_id not in seen:
+                seen.add(standing.competitor_id)
+                yield standing.competitor, standing
+
+
+def _place(standing: Standing) -> tuple[float, ...]:
+    """Groups that can be compared, the ranked ones first, by falling rating."""
+    rating = float("inf") if standing.rating is None else -standing.rating
+    return (standing.component, standing.rank_lower is None, rating, standing.pk)
+
+
+def _estimate(standing: Standing) -> Estimate | None:
+    if standing.rating is None:
+        return None
+    return Estimate(standing.rating, standing.lower, standing.upper)
+
+
+def _row(
+    standing: Standing, tags: tuple[str, ...], columns: Sequence[Column], axis: Axis, starts: bool
+) -> Row:
+    competitor = standing.competitor
+    style = columns[-1].standings.get(competitor.pk)
+    return Row(
+        rank=rank_words(standing),
+        tied_first=standing.tied_first,
+        name=competitor.name,
+        organisation=competitor.organisation,
+        tags=tags,
+        cells=tuple(_cell(column, competitor.pk, axis) for column in columns),
+        move="" if style is None or style.shift is None else signed(style.shift),
+        move_interval=_move_interval(style),
+        move_kind=_move_kind(style),
+        votes=f"{standing.battles:,}",
+        starts_component=starts,
+    )
+
+
+def _move_interval(style: Standing | None) -> str:
+    if style is None or style.shift_lower is None or style.shift_upper is None:
+        return ""
+    return f"{signed(style.shift_lower)} … {signed(style.shift_upper)}"
+
+
+def _move_kind(style: Standing | None) -> str:
+    if style is None or style.shift is None or not is_settled(style):
+        return ""
+    return "gain" if style.shift > 0 else "loss"
+
+
+def is_settled(standing: Standing | None) -> bool:
+    """Does the interval of the style move leave out zero?"""
+    if standing is None or standing.shift_lower is None or standing.shift_upper is None:
+        return False
+    return standing.shift_lower > 0 or standing.shift_upper < 0
+
+
+def rank_words(standing: Standing) -> str:
+    if standing.rank_lower is None:
+        return "–"
+    if standing.rank_lower == standing.rank_upper:
+        return str(standing.rank_lower)
+    return f"{standing.rank_lower}–{standing.rank_upper}"
+
+
+def _cell(column: Column, competitor: int, axis: Axis) -> Cell:
+    standing = column.standings.get(competitor)
+    estimate = _estimate(standing) if standing else None
+    if estimate is None:
+        return Cell(column.board.name, "–", _("no rating"), None)
+    figure = f"{estimate.rating:.0f}"
+    if estimate.lower is None or estimate.upper is None:
+        label = _("%(rating)s, without an interval") % {"rating": figure}
+        return Cell(column.board.name, figure, label, axis.mark(estimate))
+    label = _("%(rating)s, interval from %(lower)s to %(upper)s") % {
+        "rating": figure,
+        "lower": f"{estimate.lower:.0f}",
+        "upper": f"{estimate.upper:.0f}",
+    }
+    return Cell(column.board.name, figure, label, axis.mark(estimate))
+
+
+def _tags(competitor: Competitor, standing: Standing, common: set[str]) -> tuple[str, ...]:
+    """A flag that every row carries is a warning below the table, and no tag in each row."""
+    tags = [str(FLAGS[flag]) for flag in standing.flags if flag not in common and FLAGS[flag]]
+    if competitor.status != Competitor.Status.ACTIVE:
+        tags.append(competitor.get_status_display())
+    if competitor.role == Competitor.Role.SENTINEL:
+        tags.append(_("sentinel"))
+    return tuple(tags)
+
+
+# Every provisional standing also says what makes it so.
+FLAGS = {
+    "provisional": "",
+    "unbounded_above": gettext_lazy("no upper bound"),
+    "unbounded_below": gettext_lazy("no lower bound"),
+    "too_few_raters": gettext_lazy("too few raters"),
+    "unranked": gettext_lazy("unranked"),
+}

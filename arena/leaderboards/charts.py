@@ -1,0 +1,103 @@
+"""Where marks stand: intervals as percentages of a shared axis. Drawn by templates as inline SVG."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median
+
+MEAN = 1000.0
+# An interval wider than so many typical ones would squeeze all others into a few pixels: it is cut.
+WIDEST = 4.0
+MARGIN = 0.04
+STEPS = (5, 10, 25, 50, 100, 200, 500, 1000, 2500)
+MOST_TICKS = 5
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A rating with its interval in points; a bound that doesn't exist is None."""
+
+    rating: float
+    lower: float | None
+    upper: float | None
+
+    @property
+    def half_width(self) -> float | None:
+        if self.lower is None or self.upper is None:
+            return None
+        return (self.upper - self.lower) / 2
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Positions as SVG percentages; `cut_start`, `cut_end`: the interval goes on beyond the axis."""
+
+    point: str
+    start: str
+    end: str
+    cut_start: bool
+    cut_end: bool
+
+
+@dataclass(frozen=True)
+class Tick:
+    label: str
+    place: str
+    is_mean: bool
+
+
+@dataclass(frozen=True)
+class Axis:
+    low: float
+    high: float
+
+    def share(self, value: float) -> float:
+        return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+    def place(self, value: float) -> str:
+        # Never through a template filter: a German comma would break the SVG.
+        return f"{100 * self.share(value):.2f}%"
+
+    @property
+    def mean(self) -> str:
+        return self.place(MEAN)
+
+    @property
+    def ticks(self) -> list[Tick]:
+        """Round ratings at their places."""
+        span = self.high - self.low
+        step = next((step for step in STEPS if span / step <= MOST_TICKS), STEPS[-1])
+        first = math.ceil(self.low / step)
+        return [
+            Tick(str(n * step), self.place(n * step), n * step == MEAN)
+            for n in range(first, int(self.high // step) + 1)
+        ]
+
+    def mark(self, estimate: Estimate) -> Mark:
+        lower = self.low if estimate.lower is None else estimate.lower
+        upper = self.high if estimate.upper is None else estimate.upper
+        return Mark(
+            point=self.place(estimate.rating),
+            start=self.place(lower),
+            end=self.place(upper),
+            cut_start=estimate.lower is None or lower < self.low,
+            cut_end=estimate.upper is None or upper > self.high,
+        )
+
+
+def shared_axis(estimates: Iterable[Estimate]) -> Axis:
+    """Covers every rating, the mean, and all intervals but the few that are far wider than the others."""
+    shown = list(estimates)
+    widths = [e.half_width for e in shown if e.half_width is not None]
+    reach = WIDEST * median(widths) if widths else 100.0
+    ends = [MEAN]
+    for e in shown:
+        ends.append(e.rating)
+        for bound in (e.lower, e.upper):
+            if bound is not None:
+                ends.append(min(max(bound, e.rating - reach), e.rating + reach))
+    low, high = min(ends), max(ends)
+    room = MARGIN * (high - low) or 100.0
+    return Axis(low - room, high + room)

@@ -1,0 +1,70 @@
+"""The leaderboards every campaign has: overall, hard and style-controlled, of people and of each judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from arena.campaigns.models import Campaign
+from arena.judging.models import Judge, Judgment
+from arena.leaderboards.models import Leaderboard
+
+
+@dataclass(frozen=True)
+class Board:
+    """One of the three that are read together."""
+
+    name: str
+    title: str
+    subset: str
+    style_control: bool
+
+
+BOARDS = (
+    Board("overall", "overall", Leaderboard.Subset.ALL, False),
+    Board("hard", "hard prompts", Leaderboard.Subset.HARD, False),
+    Board("style", "style-controlled", Leaderboard.Subset.ALL, True),
+)
+
+
+def ensure_leaderboards(campaign: Campaign) -> list[Leaderboard]:
+    """Those of people and of every judge with a judgment here; what exists stays as it is."""
+    judges = Judge.objects.filter(pk__in=judges_of(campaign)).order_by("pk")
+    return [default_leaderboard(campaign, board, judge) for judge in (None, *judges) for board in BOARDS]
+
+
+def judges_of(campaign: Campaign) -> set[int]:
+    resolved = Judgment.objects.filter(run__campaign=campaign).exclude(outcome="")
+    return set(resolved.order_by().values_list("judge_id", flat=True).distinct())
+
+
+def default_leaderboard(campaign: Campaign, board: Board, judge: Judge | None) -> Leaderboard:
+    source = Leaderboard.Source.RATERS if judge is None else Leaderboard.Source.JUDGE
+    whose = "people" if judge is None else f"judge {judge.name}"
+    definition = {
+        "campaign_id": campaign.pk,
+        "judge_id": None if judge is None else judge.pk,
+        "source": source,
+        "subset": board.subset,
+        "style_control": board.style_control,
+    }
+    rest = {
+        "name": f"{campaign.name}: {board.title}, {whose}",
+        "visibility": inherited_visibility(campaign, judge),
+    }
+    stem = (
+        f"{campaign.slug}-{board.name}" if judge is None else f"{campaign.slug}-judge-{judge.pk}-{board.name}"
+    )
+    number = 1
+    while True:
+        # Slugs are unique over all campaigns: "a" with judge 7 and a campaign "a-judge-7" want the same one.
+        slug = stem if number == 1 else f"{stem}-{number}"
+        leaderboard, _made = Leaderboard.objects.get_or_create(slug=slug, defaults=definition | rest)
+        if all(getattr(leaderboard, field) == value for field, value in definition.items()):
+            return leaderboard
+        number += 1
+
+
+def inherited_visibility(campaign: Campaign, judge: Judge | None) -> str:
+    """A later board of the same source shows itself to whom its siblings do; a new source is private."""
+    sibling = Leaderboard.objects.filter(campaign=campaign, judge=judge).first()
+    return sibling.visibility if sibling else Leaderboard.Visibility.PRIVATE

@@ -1,0 +1,62 @@
+"""When snapshots are asked for: by a button, by a command, and on a schedule that saves idle campaigns."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Exists, Max, OuterRef
+from django.utils import timezone
+
+from arena.battles.models import Retraction, Vote
+from arena.campaigns.models import Campaign
+from arena.judging.models import Judgment
+from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.models import Leaderboard, SnapshotRun
+
+
+def request_snapshots(campaign: Campaign) -> list[SnapshotRun]:
+    """An open run for every leaderboard of the campaign; those already open are returned, not doubled."""
+    ensure_leaderboards(campaign)
+    now = timezone.now()
+    return [request_snapshot(leaderboard, now) for leaderboard in campaign.leaderboards.order_by("pk")]
+
+
+def request_snapshot(leaderboard: Leaderboard, at: datetime | None = None) -> SnapshotRun:
+    asked = {"requested_at": at or timezone.now()}
+    run, _made = SnapshotRun.objects.open().get_or_create(leaderboard=leaderboard, defaults=asked)
+    return run
+
+
+def request_due() -> None:
+    voted = Exists(Vote.objects.filter(battle__campaign=OuterRef("pk")))
+    judged = Exists(Judgment.objects.filter(run__campaign=OuterRef("pk")))
+    for campaign in Campaign.objects.filter(voted | judged).order_by("pk"):
+        if is_due(campaign):
+            request_snapshots(campaign)
+
+
+def is_due(campaign: Campaign) -> bool:
+    """SNAPSHOT_MINUTES since the last round, and something new since then."""
+    runs = SnapshotRun.objects.filter(leaderboard__campaign=campaign)
+    last_asked = runs.aggregate(at=Max("requested_at"))["at"]
+    if last_asked is None:
+        return True
+    if runs.open().exists() or timezone.now() - last_asked < timedelta(minutes=settings.SNAPSHOT_MINUTES):
+        return False
+    return _anything_new(campaign, last_asked)
+
+
+def _anything_new(campaign: Campaign, since: datetime) -> bool:
+    return (
+        Vote.objects.filter(battle__campaign=campaign, pk__gt=_last_read(campaign)).exists()
+        or Retraction.objects.filter(vote__battle__campaign=campaign, at__gt=since).exists()
+        or Judgment.objects.filter(run__campaign=campaign, resolved_at__gt=since).exists()
+    )
+
+
+def _last_read(campaign: Campaign) -> int:
+    """The number of the newest vote in any snapshot: imported votes carry old dates, but new numbers."""
+    boards = campaign.leaderboards.filter(source=Leaderboard.Source.RATERS)
+    newest = [board.snapshots.first() for board in boards]
+    return max((snapshot.counts["last_id"] for snapshot in newest if snapshot), default=0)

@@ -1,0 +1,146 @@
+"""What a board says in words: the sentence on top, the facts' wording, what was left out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from arena.leaderboards.models import Leaderboard
+
+NAMED = 3
+
+
+@dataclass(frozen=True)
+class Move:
+    """How far style control moves a model, in points; settled: the interval excludes zero."""
+
+    name: str
+    points: float
+    settled: bool
+
+
+def list_names(names: Sequence[str]) -> str:
+    """ "A", "A and B", "A, B and C", "A, B and 4 others"."""
+    if len(names) > NAMED:
+        shown, more = names[: NAMED - 1], len(names) - NAMED + 1
+        rest = ngettext("%(n)d other", "%(n)d others", more) % {"n": more}
+    else:
+        shown, rest = names[:-1], names[-1]
+    if not shown:
+        return rest
+    return _("%(names)s and %(last)s") % {"names": ", ".join(shown), "last": rest}
+
+
+def signed(points: float) -> str:
+    """ "+12", "−31" with a minus sign proper, "0"."""
+    rounded = round(points)
+    return f"{'−' if rounded < 0 else '+' if rounded > 0 else ''}{abs(rounded)}"
+
+
+def say_first(first: Sequence[str], models: int) -> str:
+    """Who is first, as a clause without its full stop; `first` are all who may be."""
+    if not first:
+        return _("no model has enough votes to be ranked")
+    if len(first) == models and models > 2:
+        return _("nothing tells the %(n)d models apart: all are tied for first") % {"n": models}
+    if len(first) == 1:
+        return _("%(name)s leads") % {"name": first[0]}
+    return _("%(names)s are tied for first") % {"names": list_names(first)}
+
+
+def say_hard(first: Sequence[str], models: int, overall: Sequence[str]) -> str:
+    if first and set(first) == set(overall):
+        return _("hard prompts don't change that")
+    return _("on hard prompts %(clause)s") % {"clause": say_first(first, models)}
+
+
+def say_moves(moves: Iterable[Move]) -> str:
+    settled = [move for move in moves if move.settled]
+    if not settled:
+        return _("at equal length and format no model moves by more than its uncertainty")
+    largest = max(settled, key=lambda move: abs(move.points))
+    words = {"name": largest.name, "points": f"{abs(largest.points):.0f}"}
+    if largest.points < 0:
+        return _("at equal length and format %(name)s drops by %(points)s points, the largest move") % words
+    return _("at equal length and format %(name)s gains %(points)s points, the largest move") % words
+
+
+def compose(opening: str, clauses: Sequence[str]) -> str:
+    """The first clause is a sentence of its own, the others share one."""
+    first = f"{opening}{clauses[0]}"
+    sentences = [first, "; ".join(clauses[1:])]
+    return " ".join(capitalise(sentence) + "." for sentence in sentences if sentence)
+
+
+def capitalise(sentence: str) -> str:
+    """Names keep their own spelling: only a clause's first word of ours is raised."""
+    raised = ("no ", "nothing ", "on ", "hard ", "at ", "in ", "according ")
+    return sentence[0].upper() + sentence[1:] if sentence.startswith(raised) else sentence
+
+
+def say_nothing(leaderboard: Leaderboard, left_out: Mapping[str, int]) -> str:
+    """Why a leaderboard has no row at all, as far as the rows that it leaves out can tell."""
+    judged = leaderboard.source == Leaderboard.Source.JUDGE
+    if leaderboard.style_control and left_out.get("no_response"):
+        first = _("Style control compares two texts, and no vote here was recorded with both.")
+    elif leaderboard.subset == Leaderboard.Subset.HARD:
+        first = _("Nothing here is about a prompt known to be hard.")
+    elif judged:
+        first = _("This judge has given no verdict yet.")
+    else:
+        first = _("There is no vote yet.")
+    return " ".join([first, *say_left_out(left_out)])
+
+
+def say_left_out(left_out: Mapping[str, int]) -> list[str]:
+    """One sentence for each kind of row that isn't in. An unknown kind is an error, not silence."""
+    sentences = []
+    for reason, count in left_out.items():
+        one, many = LEFT_OUT[reason]
+        sentences.append(ngettext(one, many, count) % {"n": f"{count:,}"})
+    return sentences
+
+
+LEFT_OUT = {
+    "retracted": (
+        "%(n)s vote was taken back by its rater and is not in.",
+        "%(n)s votes were taken back by their raters and are not in.",
+    ),
+    "after_cutoff": (
+        "%(n)s vote is dated after this snapshot and is not in.",
+        "%(n)s votes are dated after this snapshot and are not in.",
+    ),
+    "hardness_unknown": (
+        "%(n)s vote is about a prompt of which nobody has said whether it is hard; it is not in.",
+        "%(n)s votes are about prompts of which nobody has said whether they are hard; they are not in.",
+    ),
+    "not_hard": (
+        "%(n)s vote is about a prompt that isn't hard.",
+        "%(n)s votes are about prompts that aren't hard.",
+    ),
+    "no_response": (
+        "%(n)s vote was recorded without the two texts, whose style nobody can compare; it is not in.",
+        "%(n)s votes were recorded without the two texts, whose style nobody can compare; they are not in.",
+    ),
+    "unresolved": (
+        "%(n)s judgment is still open and is not in.",
+        "%(n)s judgments are still open and are not in.",
+    ),
+    "no_verdict": (
+        "%(n)s judgment ended without a verdict and is not in.",
+        "%(n)s judgments ended without a verdict and are not in.",
+    ),
+    "superseded": (
+        "%(n)s judgment was replaced by a later one on the same battle.",
+        "%(n)s judgments were replaced by later ones on the same battles.",
+    ),
+}
+
+TIES = {
+    "half": "ties count half",
+    "drop": "ties are left out",
+    "davidson": "ties are an outcome of their own",
+}
+BOTH_BAD = {"half": "both bad counts as a tie", "drop": "both bad is left out"}
+UNSTABLE = {"half": "orders that disagree count as a tie", "drop": "orders that disagree are left out"}

@@ -1,0 +1,269 @@
+"""Snapshots: read, fit, publish. The fit runs outside any transaction, the publication inside one.
+
+Of several workers one computes; what it publishes is whole or not there at all, and until then, or when the
+fit fails, the last snapshot stays.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from time import monotonic
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from arena.leaderboards import sentences
+from arena.leaderboards.code_version import code_version
+from arena.leaderboards.comparisons import BoardRows, Cutoff, cutoff_now, read_rows
+from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun, Standing
+from arena.leaderboards.schedule import request_snapshot
+from ratings.board_options import LeaderboardOptions
+from ratings.clusters import effective_clusters
+from ratings.leaderboard import fit_leaderboard
+from ratings.standings import LeaderboardFit
+from ratings.standings import Standing as FittedStanding
+
+logger = logging.getLogger(__name__)
+
+# The command line's default too, so that a downloaded file gives the same numbers there.
+SEED = 0
+BEAT_SECONDS = 10
+
+FLAGS = ("provisional", "unbounded_above", "unbounded_below", "too_few_raters")
+
+
+class LostClaimError(Exception):
+    """Another worker has taken over; this one has nothing to say any more."""
+
+
+@dataclass(frozen=True)
+class Computed:
+    """A snapshot before it is stored, in plain data; `standings` are keyword arguments of Standing."""
+
+    counts: dict[str, Any]
+    options: dict[str, Any]
+    coefficients: list[dict[str, Any]]
+    warnings: list[str]
+    vote_digest: str
+    standings: list[dict[str, Any]]
+
+    def canonical(self) -> bytes:
+        """The bytes by which two computations are compared."""
+        plain = asdict(self)
+        plain["standings"] = sorted(self.standings, key=lambda standing: standing["competitor_id"])
+        return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def take_snapshot(leaderboard: Leaderboard) -> SnapshotRun:
+    """Compute now, in this process; the run says how it ended."""
+    run = request_snapshot(leaderboard)
+    do_run(run)
+    return run
+
+
+def do_run(run: SnapshotRun) -> None:
+    """One attempt from claim to end. Somebody else's attempt is left alone."""
+    if not run.claim_it():
+        run.refresh_from_db()
+        return
+    try:
+        _attempt(run)
+    except LostClaimError:
+        run.refresh_from_db()
+    except Exception as error:
+        logger.exception("snapshot of %s failed", run.leaderboard.slug)
+        run.finish(SnapshotRun.State.FAILED, f"{type(error).__name__}: {error}")
+
+
+def _attempt(run: SnapshotRun) -> None:
+    leaderboard = run.leaderboard
+    options = options_for(leaderboard)
+    cutoff = cutoff_now(leaderboard)
+    rows = read_rows(leaderboard, cutoff)
+    if not len(rows.comparisons):
+        run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_nothing(leaderboard, rows.left_out))
+    elif _is_known(leaderboard, rows, options):
+        run.finish(SnapshotRun.State.UNCHANGED)
+    else:
+        computed = fit(rows, options, cutoff, run)
+        publish(run, computed, cutoff, options.seed)
+
+
+def options_for(leaderboard: Leaderboard) -> LeaderboardOptions:
+    return LeaderboardOptions(
+        **leaderboard.policies,
+        style=leaderboard.style_control,
+        bootstrap=settings.BOOTSTRAP_RESAMPLES,
+        seed=SEED,
+    )
+
+
+def fit(
+    rows: BoardRows, options: LeaderboardOptions, cutoff: Cutoff, run: SnapshotRun | None = None
+) -> Computed:
+    beats = None if run is None else Heartbeat(run)
+    fitted = fit_leaderboard(rows.comparisons, options, progress=beats)
+    return Computed(
+        counts=_facts(rows) | {"last_id": cutoff.last_id} | _findings(fitted),
+        options=_plain(options),
+        coefficients=[asdict(coefficient) for coefficient in fitted.coefficients],
+        warnings=list(fitted.warnings),
+        vote_digest=rows.digest,
+        standings=[_standing(standing, rows.competitors) for standing in fitted.standings],
+    )
+
+
+class Heartbeat:
+    """Renews the lease while a fit makes progress."""
+
+    def __init__(self, run: SnapshotRun) -> None:
+        self.run = run
+        self.last = monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        if monotonic() - self.last < BEAT_SECONDS:
+            return
+        self.last = monotonic()
+        if not self.run.beat():
+            raise LostClaimError
+
+
+def publish(run: SnapshotRun, computed: Computed, cutoff: Cutoff, seed: int) -> Snapshot:
+    """Snapshot, standings and the end of the run at once, or, when the claim is gone, nothing."""
+    with transaction.atomic():
+        snapshot = Snapshot.objects.create(
+            leaderboard=run.leaderboard,
+            cutoff=cutoff.at,
+            counts=computed.counts,
+            options=computed.options,
+            coefficients=computed.coefficients,
+            warnings=computed.warnings,
+            vote_digest=computed.vote_digest,
+            code_version=code_version(),
+            seed=seed,
+        )
+        Standing.objects.bulk_create(
+            Standing(snapshot=snapshot, **standing) for standing in computed.standings
+        )
+        if not run.finish(SnapshotRun.State.PUBLISHED, snapshot=snapshot):
+            raise LostClaimError
+    return snapshot
+
+
+def replay(snapshot: Snapshot) -> tuple[Computed, Computed]:
+    """What was stored, and what the same rows give today under the stored options."""
+    stored = stored_in(snapshot)
+    cutoff = Cutoff(snapshot.cutoff, snapshot.counts["last_id"])
+    cluster = snapshot.options["cluster"]
+    known = snapshot.options | {"cluster": None if cluster is None else tuple(cluster)}
+    rows = read_rows(snapshot.leaderboard, cutoff)
+    return stored, fit(rows, LeaderboardOptions(**known), cutoff)
+
+
+def stored_in(snapshot: Snapshot) -> Computed:
+    return Computed(
+        counts=snapshot.counts,
+        options=snapshot.options,
+        coefficients=snapshot.coefficients,
+        warnings=snapshot.warnings,
+        vote_digest=snapshot.vote_digest,
+        standings=list(snapshot.standings.order_by("pk").values(*STANDING_FIELDS)),
+    )
+
+
+def differences(stored: Computed, again: Computed) -> list[str]:
+    """Which parts differ, the rows first, for other rows explain all the rest."""
+    parts = ("vote_digest", "options", "counts", "standings", "coefficients", "warnings")
+    before, after = json.loads(stored.canonical()), json.loads(again.canonical())
+    return [part for part in parts if before[part] != after[part]]
+
+
+def _is_known(leaderboard: Leaderboard, rows: BoardRows, options: LeaderboardOptions) -> bool:
+    """Is the newest snapshot of these rows, by this code, under these options?"""
+    newest = leaderboard.snapshots.first()
+    if newest is None:
+        return False
+    facts = _facts(rows)
+    return (
+        newest.vote_digest == rows.digest
+        and newest.code_version == code_version()
+        and newest.options == _plain(options)
+        and {name: newest.counts.get(name) for name in facts} == facts
+    )
+
+
+def _plain(options: LeaderboardOptions) -> dict[str, Any]:
+    plain: dict[str, Any] = json.loads(json.dumps(asdict(options), allow_nan=False))
+    return plain
+
+
+def _facts(rows: BoardRows) -> dict[str, Any]:
+    """What the rows alone say."""
+    comparisons = rows.comparisons
+    return dict(rows.counts) | {
+        "left_out": dict(rows.left_out),
+        "length_unit": rows.length_unit,
+        "effective_raters": _effective(comparisons.rater),
+        "effective_prompts": _effective(comparisons.prompt),
+    }
+
+
+def _effective(labels: Any) -> float | None:
+    return None if labels is None else round(effective_clusters(labels), 6)
+
+
+def _findings(fitted: LeaderboardFit) -> dict[str, Any]:
+    """What the fit says about the board as a whole."""
+    return {
+        "competitors": len(fitted.standings),
+        "components": fitted.n_components,
+        "counted": fitted.n_votes,
+        "dropped": fitted.n_dropped,
+        "effective_clusters": fitted.effective_clusters,
+        "design_effect": fitted.design_effect,
+        "interval_method": fitted.method,
+        "estimand": fitted.estimand,
+        "check": None if fitted.check is None else asdict(fitted.check),
+    }
+
+
+def _standing(fitted: FittedStanding, competitors: Sequence[int]) -> dict[str, Any]:
+    flags = [flag for flag in FLAGS if getattr(fitted, flag)]
+    if not fitted.ranked:
+        flags.append("unranked")
+    copied = {name: getattr(fitted, name) for name in COPIED_FIELDS}
+    return copied | {
+        "competitor_id": competitors[fitted.competitor],
+        "flags": flags,
+        # The fit says plain less controlled; a reader asks how far style control moves a model.
+        "shift": _negative(fitted.style_shift),
+        "shift_lower": _negative(fitted.style_shift_upper),
+        "shift_upper": _negative(fitted.style_shift_lower),
+    }
+
+
+def _negative(points: float | None) -> float | None:
+    return None if points is None else 0.0 - points
+
+
+COPIED_FIELDS = (
+    "rating",
+    "lower",
+    "upper",
+    "bootstrap_lower",
+    "bootstrap_upper",
+    "standard_error",
+    "rank_lower",
+    "rank_upper",
+    "tied_first",
+    "component",
+    "battles",
+    "wins",
+    "losses",
+    "ties",
+)
+STANDING_FIELDS = (*COPIED_FIELDS, "competitor_id", "flags", "shift", "shift_lower", "shift_upper")

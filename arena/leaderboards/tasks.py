@@ -1,0 +1,23 @@
+"""Snapshots in the background. The queue may lose or repeat a message: the runs' rows are the truth."""
+
+from huey import crontab
+from huey.contrib.djhuey import db_periodic_task, db_task
+
+from arena.leaderboards.models import SnapshotRun
+from arena.leaderboards.schedule import request_due
+from arena.leaderboards.snapshots import do_run
+
+
+@db_task()
+def compute_runs(pks: list[int]) -> None:
+    """Duplicates find nothing to claim."""
+    for run in SnapshotRun.objects.filter(pk__in=pks).order_by("pk"):
+        do_run(run)
+
+
+@db_periodic_task(crontab(minute="*"))
+def sweep_snapshots() -> None:
+    """Asks for what is due, and takes up what a lost message or a killed worker left behind."""
+    request_due()
+    for run in SnapshotRun.objects.claimable().order_by("pk"):
+        do_run(run)

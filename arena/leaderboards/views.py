@@ -1,0 +1,120 @@
+from typing import Any
+
+from django.contrib import messages
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.vary import vary_on_headers
+
+from arena.campaigns.models import Campaign
+from arena.leaderboards import board_page, downloads, tasks
+from arena.leaderboards.api import SnapshotSerializer
+from arena.leaderboards.board_list import list_campaigns
+from arena.leaderboards.defaults import BOARDS
+from arena.leaderboards.forms import VisibilityForm
+from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.schedule import request_snapshots
+from arena.raters import access
+from arena.raters.models import Role
+
+
+@require_GET
+def board_list(request: HttpRequest) -> HttpResponse:
+    context = {"campaigns": list_campaigns(request.user), "section": "boards"}
+    return render(request, "leaderboards/list.html", context)
+
+
+@require_GET
+@vary_on_headers("HX-Request")
+def board(request: HttpRequest, campaign: str) -> HttpResponse:
+    shown = get_visible_campaign(request, campaign)
+    may_take = access.has_role(request.user, shown.team_id, Role.RESEARCHER)
+    boards = visible_boards(request, shown)
+    progress = board_page.progress_of(boards) if may_take else None
+    context: dict[str, Any] = {"campaign": shown, "progress": progress, "may_take": may_take}
+    if request.headers.get("HX-Request"):
+        return render_progress(request, context)
+    page = board_page.build(boards, request.GET.get("source", ""))
+    context |= {
+        "page": page,
+        "missing": board_page.missing_of(shown, page),
+        "narrow": narrow_board(request),
+        "may_publish": access.has_role(request.user, shown.team_id, Role.ADMIN),
+        "visibilities": Leaderboard.Visibility.choices,
+        "section": "boards",
+    }
+    return render(request, "leaderboards/board.html", context)
+
+
+def render_progress(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+    """The bar alone, while there is one; then the whole page again."""
+    response = render(request, "leaderboards/board.html#progress", context)
+    if context["progress"] is None:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+def narrow_board(request: HttpRequest) -> str:
+    """Which of the three a narrow window shows."""
+    wanted = request.GET.get("board", "")
+    return wanted if wanted in {board.name for board in BOARDS} else BOARDS[0].name
+
+
+def get_visible_campaign(request: HttpRequest, slug: str) -> Campaign:
+    """A campaign with a board this visitor may see, or of a team they research in; otherwise 404."""
+    campaign = Campaign.objects.filter(slug=slug).first()
+    if campaign and (
+        access.has_role(request.user, campaign.team_id, Role.RESEARCHER)
+        or visible_boards(request, campaign).exists()
+    ):
+        return campaign
+    raise Http404
+
+
+def visible_boards(request: HttpRequest, campaign: Campaign) -> QuerySet[Leaderboard]:
+    return campaign.leaderboards.visible_to(request.user).select_related("judge", "campaign").order_by("pk")
+
+
+@require_POST
+def snapshot_take(request: HttpRequest, campaign: str) -> HttpResponse:
+    taken = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=campaign)
+    with transaction.atomic():
+        pks = [run.pk for run in request_snapshots(taken)]
+        transaction.on_commit(lambda: tasks.compute_runs(pks))
+    return redirect("board", taken.slug)
+
+
+@require_POST
+def board_visibility(request: HttpRequest, campaign: str) -> HttpResponse:
+    shown = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=campaign)
+    form = VisibilityForm(request.POST, campaign=shown)
+    if not form.is_valid():
+        messages.error(request, _("Nothing changed: choose who may see these boards."))
+        return redirect("board", shown.slug)
+    form.save()
+    messages.success(request, _("Now seen by: %(who)s.") % {"who": form.audience})
+    return redirect(form.address)
+
+
+@require_GET
+def board_csv(request: HttpRequest, campaign: str, slug: str) -> HttpResponse:
+    snapshot = get_latest(request, campaign, slug)
+    response = HttpResponse(downloads.as_csv(snapshot), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-snapshot-{snapshot.pk}.csv"'
+    return response
+
+
+@require_GET
+def board_json(request: HttpRequest, campaign: str, slug: str) -> HttpResponse:
+    return JsonResponse(SnapshotSerializer(get_latest(request, campaign, slug)).data)
+
+
+def get_latest(request: HttpRequest, campaign: str, slug: str) -> Snapshot:
+    boards = Leaderboard.objects.visible_to(request.user).filter(campaign__slug=campaign, slug=slug)
+    snapshot = Snapshot.objects.filter(leaderboard__in=boards).select_related("leaderboard__campaign").first()
+    if snapshot is None:
+        raise Http404
+    return snapshot

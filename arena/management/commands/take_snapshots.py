@@ -1,0 +1,44 @@
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import QuerySet
+
+from arena.campaigns.models import Campaign
+from arena.leaderboards.models import SnapshotRun
+from arena.leaderboards.schedule import request_snapshots
+from arena.leaderboards.snapshots import do_run
+
+
+class Command(BaseCommand):
+    help = "Fit the leaderboards of all campaigns, or of one, now and in this process."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--campaign", metavar="SLUG", help="only this campaign")
+
+    def handle(self, *args: object, **options: str | None) -> None:
+        failed = 0
+        for campaign in chosen(options["campaign"]):
+            for run in request_snapshots(campaign):
+                do_run(run)
+                self.stdout.write(describe(run))
+                failed += run.state == SnapshotRun.State.FAILED
+        if failed:
+            raise CommandError(f"{failed} of the snapshots failed; the boards show their last ones")
+
+
+def chosen(slug: str | None) -> QuerySet[Campaign]:
+    campaigns = Campaign.objects.order_by("pk")
+    if slug is None:
+        return campaigns
+    found = campaigns.filter(slug=slug)
+    if not found:
+        known = ", ".join(campaigns.values_list("slug", flat=True)) or "none yet"
+        raise CommandError(f"no campaign {slug!r}; there are: {known}")
+    return found
+
+
+def describe(run: SnapshotRun) -> str:
+    """One line: "joust-overall: snapshot 3, 600 votes, 5 models"."""
+    slug = run.leaderboard.slug
+    if run.snapshot is None:
+        return f"{slug}: {run.get_state_display()}{'. ' + run.reason if run.reason else ''}"
+    counts = run.snapshot.counts
+    return f"{slug}: snapshot {run.snapshot.pk}, {counts['votes']} votes, {counts['competitors']} models"

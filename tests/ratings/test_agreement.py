@@ -62,10 +62,10 @@ def test_standard_error_of_kappa_matches_its_spread_over_simulated_tables():
     truth = np.array(THREE) / 100
     rng = np.random.default_rng(0)
     for weights in ("none", "linear", "quadratic"):
-        drawn = rng.multinomial(400, truth.ravel(), size=800).reshape(-1, 3, 3)
+        drawn = rng.multinomial(400, truth.ravel(), size=300).reshape(-1, 3, 3)
         kappas = [cohen_kappa(table, weights=weights) for table in drawn]
         spread = np.std([kappa.estimate for kappa in kappas])
-        assert np.mean([kappa.standard_error for kappa in kappas]) == pytest.approx(spread, rel=0.08)
+        assert np.mean([kappa.standard_error for kappa in kappas]) == pytest.approx(spread, rel=0.12)
 
 
 @given(tables)

@@ -44,8 +44,8 @@ def test_strengths_that_mean_nothing_don_t_beat_the_coin():
 
 
 def test_calibration_of_true_strengths_lies_on_the_diagonal():
-    calibration = out_of_fold(simulate_votes(STYLED, 20_000, seed=2).as_comparisons()).calibration
-    assert calibration.votes.sum() == 20_000
+    calibration = out_of_fold(simulate_votes(STYLED, 8_000, seed=2).as_comparisons()).calibration
+    assert calibration.votes.sum() == 8_000
     assert np.all(np.diff(calibration.predicted) > 0)
     error = np.sqrt(calibration.observed * (1 - calibration.observed) / calibration.votes)
     assert np.all(np.abs(calibration.observed - calibration.predicted) < 4 * error)

@@ -47,10 +47,10 @@ def test_bootstrap_of_seventy_ones_in_a_hundred():
 
 
 def test_bootstrap_in_blocks_draws_what_one_block_would():
-    x = np.random.default_rng(4).normal(size=3_000)
-    drawn = np.random.default_rng(7).integers(0, len(x), size=(3_000, len(x)))
+    x = np.random.default_rng(4).normal(size=2_000)
+    drawn = np.random.default_rng(7).integers(0, len(x), size=(2_500, len(x)))
     expected = np.quantile(x[drawn].mean(axis=1), [0.05, 0.95])
-    interval = bootstrap_ci(x, resamples=3_000, seed=7, confidence=0.9)
+    interval = bootstrap_ci(x, resamples=2_500, seed=7, confidence=0.9)
     assert (interval.lower, interval.upper) == pytest.approx(tuple(expected), abs=1e-12)
 
 

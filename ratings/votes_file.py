@@ -26,7 +26,7 @@ def read_votes(path: Path) -> pd.DataFrame:
                 f"{path}: no Parquet file ({_first_line(error)})", todo="check the format"
             ) from None
     try:
-        return pd.read_csv(
+        frame = pd.read_csv(
             path,
             sep=_separator(path),
             dtype=str,
@@ -34,6 +34,9 @@ def read_votes(path: Path) -> pd.DataFrame:
             encoding="utf-8-sig",
             on_bad_lines="error",
         )
+        if not isinstance(frame.index, pd.RangeIndex):  # what pandas makes of a surplus field
+            raise pd.errors.ParserError("rows have more fields than the header")
+        return frame
     except UnicodeDecodeError as error:
         raise VotesFileError(f"{path}: not UTF-8 ({error.reason})", todo="save it as UTF-8") from None
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:

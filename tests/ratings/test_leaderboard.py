@@ -88,7 +88,7 @@ def test_style_control_moves_the_first_place_and_says_how_far():
     fit = fit_leaderboard(style_rows(), replace(QUICK, style=True))
     expected = [1078.3398005527542, 1033.4326894751453, 995.3589526753732, 892.8685572967272]
     assert ratings_of(fit) == pytest.approx(expected, abs=1e-5)
-    assert [s.competitor for s in fit.standings][0] == 0  # second on the plain board
+    assert fit.standings[0].competitor == 0  # second on the plain board
     shifts = [s.style_shift for s in by_competitor(fit)]
     assert shifts == pytest.approx([1061.3496 - 1078.3398, 1078.7142 - 1033.4327, -34.1262, 5.8349], abs=1e-3)
     assert all(s.style_shift_lower < s.style_shift < s.style_shift_upper for s in fit.standings)

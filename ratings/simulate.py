@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,8 @@ from ratings.errors import BadOptionError, IncomparableError
 from ratings.style import relative_differences, scale_covariates
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+Integers = NDArray[np.int32]
+Codes = NDArray[np.int8]
 
 GAUSS_HERMITE_NODES = 40
 
@@ -97,7 +99,7 @@ class SimulatedVotes:
 
     a: Integers
     b: Integers
-    outcome: Integers
+    outcome: Codes
     rater: Integers | None
     prompt: Integers | None
     propensity: Floats
@@ -137,7 +139,7 @@ def simulate_votes(model: VoteModel, votes: int, *, seed: int) -> SimulatedVotes
     streams = [np.random.default_rng(sequence) for sequence in np.random.SeedSequence(seed).spawn(8)]
     a, b, propensity = _draw_pairs(model, votes, streams[0], streams[1])
     rater = _draw_raters(model, a, b, streams[2])
-    prompt = streams[3].integers(model.prompts, size=votes) if model.prompts else None
+    prompt = streams[3].integers(model.prompts, size=votes).astype(np.int32) if model.prompts else None
     counts_a, counts_b = _draw_counts(model, a, streams[5]), _draw_counts(model, b, streams[5])
     differences = relative_differences(counts_a, counts_b)
     covariates = scale_covariates(differences, "relative").z.astype(np.float64)
@@ -147,7 +149,17 @@ def simulate_votes(model: VoteModel, votes: int, *, seed: int) -> SimulatedVotes
     eta += _taste(rater, model.raters, model.rater_sd, model, a, b, streams[4])
     eta += _taste(prompt, model.prompts, model.prompt_sd, model, a, b, streams[6])
     outcome = _draw_outcomes(model, a, b, eta, streams[7])
-    arrays = [a, b, outcome, rater, prompt, propensity, covariates, counts_a, counts_b]
+    arrays: list[NDArray[Any] | None] = [
+        a,
+        b,
+        outcome,
+        rater,
+        prompt,
+        propensity,
+        covariates,
+        counts_a,
+        counts_b,
+    ]
     for array in arrays:
         if array is not None:
             array.setflags(write=False)
@@ -229,7 +241,8 @@ def _check_pairs(model: VoteModel, k: int) -> None:
 
 def _pairs_of(model: VoteModel) -> tuple[Integers, Floats]:
     k = len(model.strengths)
-    pairs = np.array(model.pairs, dtype=np.int64) if model.pairs else np.column_stack(np.triu_indices(k, 1))
+    given = model.pairs or np.column_stack(np.triu_indices(k, 1))
+    pairs = np.array(given, dtype=np.int32)
     if model.propensities:
         return pairs, np.array(model.propensities)
     return pairs, np.full(len(pairs), 1.0 / len(pairs))
@@ -252,7 +265,7 @@ def _draw_raters(model: VoteModel, a: Integers, b: Integers, draw: np.random.Gen
     if not model.raters:
         return None
     weights = (np.arange(model.raters) + 1.0) ** -model.rater_zipf
-    rater = draw.choice(model.raters, size=len(a), p=weights / weights.sum()).astype(np.int64)
+    rater = draw.choice(model.raters, size=len(a), p=weights / weights.sum()).astype(np.int32)
     for competitor, panel in model.panels.items():
         rows = np.flatnonzero((a == competitor) | (b == competitor))
         rater[rows] = draw.choice(np.asarray(panel), size=len(rows))
@@ -264,8 +277,8 @@ def _draw_counts(model: VoteModel, competitor: Integers, draw: np.random.Generat
     for feature in model.style:
         lean = np.array(feature.lean)[competitor] if feature.lean else 0.0
         noise = feature.spread * draw.standard_normal(len(competitor))
-        columns.append(draw.poisson(feature.typical * np.exp(lean + noise)))
-    return np.column_stack(columns) if columns else np.zeros((len(competitor), 0), dtype=np.int64)
+        columns.append(draw.poisson(feature.typical * np.exp(lean + noise)).astype(np.int32))
+    return np.column_stack(columns) if columns else np.zeros((len(competitor), 0), dtype=np.int32)
 
 
 def _log_odds(model: VoteModel, a: Integers, b: Integers) -> Floats:
@@ -294,7 +307,7 @@ def _taste(
 
 def _draw_outcomes(
     model: VoteModel, a: Integers, b: Integers, eta: Floats, draw: np.random.Generator
-) -> Integers:
+) -> Codes:
     win_a, win_b = _win_probabilities(eta, model.tie)
     uniform = draw.random(len(eta))
     outcome = np.where(uniform < win_a, MODEL_A, np.where(uniform < win_a + win_b, MODEL_B, TIE))
@@ -305,7 +318,7 @@ def _draw_outcomes(
         level = (theta[a] + theta[b]) / 2 - theta.mean()
         bad = draw.random(len(eta)) < expit(logit(model.both_bad_share) - model.both_bad_slope * level)
         outcome = np.where((outcome == TIE) & bad, BOTH_BAD, outcome)
-    return outcome.astype(np.int64)
+    return outcome.astype(np.int8)
 
 
 def _win_probabilities(eta: Floats, tie: float) -> tuple[Floats, Floats]:
@@ -328,7 +341,7 @@ def _project(k: int, first: Integers, second: Integers, weight: Floats, score: F
     drawn = weight > 0
     # Each pair once, as votes for either side in the proportion of the expected score.
     sides = np.column_stack([weight * (1 - score), np.zeros_like(score), weight * score])[drawn]
-    low, high = first[drawn].astype(np.int32), second[drawn].astype(np.int32)
+    low, high = first[drawn], second[drawn]
     cells = Tally(k, low, high, sides, sides, sides)
     fit = fit_likelihood(PairLikelihood(cells), cells, Policies())
     if fit.graph.component.max() > 0:

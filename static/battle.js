@@ -10,7 +10,7 @@
   const form = document.getElementById("ballot");
   const flagForm = document.getElementById("flag-form");
   const announce = document.getElementById("announce");
-  const connection = document.getElementById("connection");
+  const word = document.getElementById("word");
   const narrow = window.matchMedia("(max-width: 48rem)");
   const SETTLE_MS = 300; // a double click is one vote
   const TRY_AGAIN_MS = [1000, 2000, 4000, 8000, 15000];
@@ -204,17 +204,18 @@
     }
   }
 
-  function lost(words) {
-    connection.textContent = words;
-    connection.classList.remove("settled");
-    connection.hidden = false;
+  /* A line above the bar: bad news stays until it is over, others go by themselves. */
+  function tell(words, bad = false) {
+    word.textContent = words;
+    word.classList.toggle("bad", bad);
+    word.hidden = false;
+    if (!bad) setTimeout(() => { if (word.textContent === words) word.hidden = true; }, 4000);
   }
 
+  const lost = (words) => tell(words, true);
+
   function settled() {
-    if (connection.hidden || connection.classList.contains("settled")) return;
-    connection.textContent = say.saySent;
-    connection.classList.add("settled");
-    setTimeout(() => { if (connection.classList.contains("settled")) connection.hidden = true; }, 4000);
+    if (word.classList.contains("bad")) tell(say.saySent);
   }
 
   /* --- acts ------------------------------------------------------------------------------------------------- */
@@ -226,8 +227,7 @@
     if (!isReady()) return;
     const hidden = unseen();
     if (hidden) {
-      announce.textContent = hidden.matches(".pane-a") ? say.saySeeA : say.saySeeB;
-      hint(announce.textContent);
+      tell(hidden.matches(".pane-a") ? say.saySeeA : say.saySeeB);
       hidden.scrollIntoView({ block: "start" });
       return;
     }
@@ -262,13 +262,6 @@
     part("flag").hidePopover();
     if (battle) enqueue({ id: newId(), url: url("flag", battle), battle, body: { text: flagForm.elements.text.value } });
     flagForm.reset();
-  }
-
-  function hint(words) {
-    const line = document.createElement("p");
-    line.className = "notice";
-    line.textContent = words;
-    part("recorded").replaceChildren(words);
   }
 
   form.addEventListener("submit", (event) => {

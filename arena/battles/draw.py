@@ -26,8 +26,8 @@ from arena.campaigns.opening import drawable_responses
 from arena.corpus.models import Prompt, PromptSet
 from arena.raters.models import Rater
 
-# Battles a rater holds at once. The page gets two, the one on the screen and the one it paints next; the third
-# is sent with the next answer.
+# Battles a rater holds at once. The page gets two: the one on the screen and the one it paints next.
+# The third is sent with the next answer.
 LEASES, ON_PAGE = 3, 2
 FIRST_LOOK, SECOND_LOOK, LOOK = 4, 32, 200  # prompts looked at
 # Two tabs of one rater may draw the same battle at once; the database refuses the second, which draws again.

@@ -194,8 +194,10 @@ def krippendorff_alpha(
     if estimate is None:
         raise BadValueError("no two ratings differ, so alpha isn't defined")
     rng, units = np.random.default_rng(seed), len(counts)
-    drawn = rng.multinomial(units, np.full(units, 1 / units), size=resamples).astype(np.float64)
-    replicates = [_alpha(counts, weight, values, level) for weight in drawn]
+    replicates = []
+    for _ in range(resamples):
+        drawn = np.bincount(rng.integers(units, size=units), minlength=units).astype(np.float64)
+        replicates.append(_alpha(counts, drawn, values, level))
     defined = [value for value in replicates if value is not None]
     lower, upper = np.quantile(defined or [estimate], [(1 - confidence) / 2, (1 + confidence) / 2])
     return Alpha(

@@ -15,6 +15,7 @@ from ratings.scale import MEAN_RATING, POINTS_PER_LOG_ODDS
 
 Floats = NDArray[np.float64]
 SHUFFLE_BYTES = 200_000_000
+BLOCK_ENTRIES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +51,8 @@ def online_elo(
 ) -> OnlineElo:
     """R_a += k (s - 1/(1 + 10^((R_b - R_a)/400))), R_b -= the same, vote after vote (Elo 1978).
 
-    s is 1, 1/2 or 0 by the policies; dropped votes move nothing; weights play no part. Costs about 10 us per
-    vote and 200 permutations. Raises NoVotesError when no vote counts, BadOptionError for k <= 0 or
+    s is 1, 1/2 or 0 by the policies; dropped votes move nothing; weights play no part. Costs about 16 us per
+    vote with 200 permutations. Raises NoVotesError when no vote counts, BadOptionError for k <= 0 or
     permutations < 1.
     """
     policies = policies or Policies()
@@ -74,8 +75,10 @@ def online_elo(
     per_batch = max(1, min(permutations, SHUFFLE_BYTES // (4 * len(kept))))
     shuffled = []
     for first in range(0, permutations, per_batch):
-        orders = [rng.permutation(len(kept)) for _ in range(min(per_batch, permutations - first))]
-        shuffled.append(_replay(a, b, score, np.array(orders, dtype=np.int32).T.copy(), competitors, k))
+        orders = np.empty((len(kept), min(per_batch, permutations - first)), dtype=np.int32)
+        for column in orders.T:
+            column[:] = rng.permutation(len(kept))
+        shuffled.append(_replay(a, b, score, orders, competitors, k))
     lower, upper = np.quantile(np.vstack(shuffled), [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
     return OnlineElo(
         ratings=start + cast,
@@ -104,9 +107,12 @@ def _replay(
     gains: Floats = np.zeros(replays * competitors)
     row = np.arange(replays) * competitors
     rate = k / POINTS_PER_LOG_ODDS
-    for votes in orders:
-        at_a, at_b = row + a[votes], row + b[votes]
-        won = rate * (score[votes] - expit(gains[at_a] - gains[at_b]))
-        gains[at_a] += won
-        gains[at_b] -= won
+    # Looking up a block of votes at once leaves six small operations per vote.
+    block = max(1, BLOCK_ENTRIES // replays)
+    for first in range(0, len(orders), block):
+        votes = orders[first : first + block]
+        for at_a, at_b, scored in zip(row + a[votes], row + b[votes], rate * score[votes], strict=True):
+            won = scored - rate * expit(gains[at_a] - gains[at_b])
+            gains[at_a] += won
+            gains[at_b] -= won
     return gains.reshape(replays, competitors) * POINTS_PER_LOG_ODDS

@@ -68,7 +68,8 @@ def test_a_tsv_keeps_commas_even_in_its_header():
 
 def test_quoted_cells_keep_quotes_line_ends_and_blanks():
     found = rows(
-        'id,prompt\r\np1,"say ""hi"", then\nsecond\r\nthird"\r\np2,ends with \\\r\np3,  blanks  \r\np4,5" nail\r\n'
+        'id,prompt\r\np1,"say ""hi"", then\nsecond\r\nthird"\r\n'
+        'p2,ends with \\\r\np3,  blanks  \r\np4,5" nail\r\n'
     )
     assert [row["prompt"] for row in found] == [
         'say "hi", then\nsecond\r\nthird',

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from arena.exchange.formats.columns import CRITERIA, REQUIRED, ColumnMap
 from arena.exchange.formats.problems import Problem, RefusedError, Report
 from arena.exchange.formats.tables import Row, Table, open_table
 
-ID, NAME, SHORT, PSEUDONYM = 200, 200, 120, 120  # longest ids, names, labels, raters, in characters
+# The longest ids, names, labels, raters and vote ids, in characters.
+ID, NAME, SHORT, PSEUDONYM, VOTE_ID = 200, 200, 120, 120, 80
 
 # Every spelling that is understood, in any case. Besides these, the name of the model that won.
 WINNERS: dict[str, str] = {
@@ -117,6 +119,10 @@ class Reading:
     skipped: int
     description: str = ""
 
+    def report(self) -> Report:
+        """What was noticed so far, to be gone on with."""
+        return Report(list(self.errors), self.error_count, list(self.notices), self.skipped)
+
 
 def read(kind: str, source: Path | bytes, name: str = "") -> Reading:
     """Never raises for what a file holds: whatever is wrong with it is in `errors`."""
@@ -144,6 +150,15 @@ def read(kind: str, source: Path | bytes, name: str = "") -> Reading:
         report.skipped,
         description,
     )
+
+
+def first_rows(kind: str, source: Path | bytes, name: str, count: int) -> tuple[Any, ...]:
+    """The first good rows, for a look before the import; reads no further than it must."""
+    try:
+        table = open_table(source, name)
+        return tuple(islice(_parsed(kind, table, ColumnMap(kind), Report()), count))
+    except RefusedError:
+        return ()
 
 
 def _parsed(kind: str, table: Table, columns: ColumnMap, report: Report) -> Iterator[AnyRow]:
@@ -274,7 +289,7 @@ def _vote(line: int, cells: Cells) -> VoteRow:
         outcome=outcome_of(cells.label("winner", NAME), model_a, model_b),
         prompt_id=cells.label("prompt_id", ID),
         rater=cells.label("rater", PSEUDONYM),
-        vote_id=cells.label("vote_id", 90),
+        vote_id=cells.label("vote_id", VOTE_ID),
         dwell_ms=cells.number("dwell_ms"),
         voted_at=cells.time("voted_at"),
     )

@@ -1,0 +1,49 @@
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from arena.campaigns.models import Campaign
+from arena.corpus.models import PromptSet
+from arena.exchange.models import Import
+from arena.raters.models import Team
+
+_SET_HELP = gettext_lazy("A name that isn't known yet makes a new set.")
+_ANSWERED_HELP = gettext_lazy("The set that holds the prompts.")
+_CAMPAIGN_HELP = gettext_lazy("The last part of its address; one that isn't known yet makes a new campaign.")
+_TARGETS = {
+    Import.Kind.PROMPTS: (gettext_lazy("Prompt set"), _SET_HELP),
+    Import.Kind.RESPONSES: (gettext_lazy("Prompt set"), _ANSWERED_HELP),
+    Import.Kind.VOTES: (gettext_lazy("Campaign"), _CAMPAIGN_HELP),
+}
+KNOWN_ID = "known-targets"
+
+
+class ImportForm(forms.Form):
+    target = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"list": KNOWN_ID}))
+    file = forms.FileField(
+        label=gettext_lazy("File"),
+        help_text=gettext_lazy("CSV, TSV, JSON or JSONL, in UTF-8 or UTF-16"),
+        max_length=255,
+        allow_empty_file=True,  # the check says what is wrong with it
+    )
+
+    def __init__(self, *args, kind: str, team: Team, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.known = known_targets(kind, team)
+        self.fields["target"].label, self.fields["target"].help_text = _TARGETS[Import.Kind(kind)]
+
+    def clean_file(self):
+        file = self.cleaned_data["file"]
+        if file.size > settings.MAX_UPLOAD_MB * 1024 * 1024:
+            raise forms.ValidationError(
+                _("The file is larger than %(limit)s MB; split it.") % {"limit": settings.MAX_UPLOAD_MB}
+            )
+        return file
+
+
+def known_targets(kind: str, team: Team) -> list[str]:
+    if kind == Import.Kind.VOTES:
+        return list(Campaign.objects.filter(team=team).order_by("-pk").values_list("slug", flat=True)[:100])
+    sets = PromptSet.objects.filter(team=team).order_by("name")
+    return list(sets.values_list("name", flat=True).distinct()[:100])

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict
+
+from django.utils.translation import gettext as _
+
+from arena.corpus.models import Competitor, Response, name_key
+from arena.corpus.render import RENDERER_VERSION, render
+from arena.corpus.style_counts import count_style
+from arena.exchange.formats.canonical import ResponseRow
+from arena.exchange.formats.problems import Problem, Report
+from arena.exchange.plans import (
+    BATCH,
+    Plan,
+    competitors_by_key,
+    needed_set,
+    new_names,
+    remark_on_known,
+    remark_on_new_models,
+)
+from arena.raters.models import Team
+
+
+def check(team: Team, name: str, rows: tuple[ResponseRow, ...], report: Report) -> tuple[ResponseRow, ...]:
+    prompt_set = needed_set(team, name)
+    prompts = dict(prompt_set.prompts.values_list("external_id", "pk"))
+    competitors = competitors_by_key(team)
+    stored = _stored_hashes(prompt_set.pk)
+    new, known = [], 0
+    for row in rows:
+        if row.prompt_id not in prompts:
+            reason = _("“%(set)s” holds no prompt %(id)r") % {"set": prompt_set, "id": row.prompt_id}
+            report.error(Problem(reason, row.line, "prompt_id"))
+            continue
+        competitor = competitors.get(name_key(row.model))
+        there = stored.get((prompts[row.prompt_id], competitor.pk if competitor else 0, row.sample))
+        if there is None:
+            new.append(row)
+        elif there == text_hash(row.text):
+            known += 1
+        else:
+            reason = _("%(row)s is stored with another text; give it the next number in a column sample")
+            report.error(Problem(reason % {"row": row.name}, row.line, "response"))
+    remark_on_known(known, report)
+    remark_on_new_models(new_names((row.model for row in new), competitors), report)
+    return tuple(new)
+
+
+def _stored_hashes(prompt_set_id: int) -> dict[tuple[int, int, int], str]:
+    responses = Response.objects.filter(prompt__prompt_set=prompt_set_id)
+    rows = responses.values_list("prompt_id", "competitor_id", "sample", "text_hash")
+    return {(prompt, competitor, sample): hashed for prompt, competitor, sample, hashed in rows.iterator()}
+
+
+def text_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def make(plan: Plan) -> list[tuple[ResponseRow, Response]]:
+    """The responses, counted and rendered, before the transaction that stores them."""
+    return [(row, as_response(row)) for row in plan.rows]
+
+
+def as_response(row: ResponseRow) -> Response:
+    return Response(
+        sample=row.sample,
+        text=row.text,
+        is_blank=row.is_blank,
+        text_hash=text_hash(row.text),
+        tokens=row.tokens,
+        rendered_html=render(row.text),
+        renderer_version=RENDERER_VERSION,
+        **asdict(count_style(row.text)),
+    )
+
+
+def store(plan: Plan, made: list[tuple[ResponseRow, Response]]) -> None:
+    prompts = dict(needed_set(plan.team, plan.target).prompts.values_list("external_id", "pk"))
+    competitors = competitors_by_key(plan.team)
+    for key, name in new_names((row.model for row, _response in made), competitors).items():
+        org = next((row.org for row, _response in made if row.org and name_key(row.model) == key), "")
+        competitors[key] = Competitor.objects.create(team=plan.team, name=name, organisation=org)
+    for row, response in made:
+        response.prompt_id = prompts[row.prompt_id]
+        response.competitor_id = competitors[name_key(row.model)].pk
+    Response.objects.bulk_create([response for _row, response in made], batch_size=BATCH)

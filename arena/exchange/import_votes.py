@@ -1,0 +1,246 @@
+"""Votes cast elsewhere become battles of the kind recorded, each with its vote.
+
+They keep the prompt and the responses where the campaign's prompt sets hold them. A vote about an empty
+response counts, as it did there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.utils import timezone
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+
+from arena.battles.ballots import digest
+from arena.battles.models import Battle, Vote
+from arena.campaigns.creation import create_campaign
+from arena.campaigns.models import Campaign
+from arena.corpus.models import Competitor, Prompt, PromptSet, Response, name_key
+from arena.exchange.formats.canonical import VoteRow
+from arena.exchange.formats.problems import Problem, RefusedError, Report
+from arena.exchange.plans import (
+    BATCH,
+    Plan,
+    competitors_by_key,
+    new_names,
+    remark_on_known,
+    remark_on_new_models,
+)
+from arena.raters.models import Rater, Team
+
+
+def check(
+    team: Team, slug: str, rows: tuple[VoteRow, ...], report: Report, file_sha256: str
+) -> tuple[VoteRow, ...]:
+    campaign = find_campaign(team, slug)
+    sets = _sets_for(campaign, team, rows, report)
+    stored = _stored(campaign)
+    now, new, known = timezone.now(), [], 0
+    for row in rows:
+        there = stored.get(vote_key(row, file_sha256))
+        if row.voted_at and row.voted_at > now:
+            report.error(Problem(_("lies in the future"), row.line, "voted_at"))
+        elif there is None:
+            new.append(row)
+        elif there == (name_key(row.model_a), name_key(row.model_b), row.outcome):
+            known += 1
+        else:
+            reason = _("%(vote)s is stored with other contents") % {"vote": row.name}
+            report.error(Problem(reason, row.line))
+    if campaign is None:
+        report.notice(_("a new campaign “%(slug)s” will be made, as a draft") % {"slug": slug})
+    remark_on_known(known, report)
+    remark_on_new_models(new_names(_names(new), competitors_by_key(team)), report)
+    _remark_on_gaps(new, _prompts(sets, new), report)
+    return tuple(new)
+
+
+def find_campaign(team: Team, slug: str) -> Campaign | None:
+    if not slug or len(slug) > 60 or slugify(slug) != slug:
+        raise RefusedError(
+            _("“%(slug)s” is no address for a campaign: use a-z, 0-9, - and _, at most 60") % {"slug": slug}
+        )
+    campaign = Campaign.objects.filter(slug=slug).first()
+    if campaign and campaign.team_id != team.pk:
+        raise RefusedError(_("The address “%(slug)s” is taken; choose another.") % {"slug": slug})
+    return campaign
+
+
+def vote_key(row: VoteRow, file_sha256: str) -> str:
+    """What makes a vote the same when its file comes again; without id or time, the file and the line do."""
+    if row.vote_id:
+        return f"id:{row.vote_id}"
+    if row.key is not None:
+        return f"at:{hashlib.sha256(repr(row.key).encode()).hexdigest()[:40]}"
+    return f"line:{file_sha256[:40]}:{row.line}"
+
+
+def _stored(campaign: Campaign | None) -> dict[str, tuple[str, str, str]]:
+    votes = Vote.objects.filter(battle__campaign=campaign, battle__kind=Battle.Kind.RECORDED)
+    columns = (
+        "idempotency_key",
+        "battle__competitor_a__name_key",
+        "battle__competitor_b__name_key",
+        "outcome",
+    )
+    return {key.partition(":")[2]: (a, b, outcome) for key, a, b, outcome in votes.values_list(*columns)}
+
+
+def _names(rows: Iterable[VoteRow]) -> Iterable[str]:
+    return (name for row in rows for name in (row.model_a, row.model_b))
+
+
+def _sets_for(
+    campaign: Campaign | None, team: Team, rows: Iterable[VoteRow], report: Report
+) -> list[PromptSet]:
+    """The campaign's prompt sets; if it has none, the one set that holds every prompt voted on."""
+    if campaign and (sets := list(campaign.prompt_sets.order_by("pk"))):
+        return sets
+    ids = {row.prompt_id for row in rows if row.prompt_id}
+    if not ids:
+        return []
+    latest: dict[str, PromptSet] = {}
+    for prompt_set in PromptSet.objects.filter(team=team).order_by("version"):
+        latest[prompt_set.name] = prompt_set
+    prompts = Prompt.objects.filter(prompt_set__in=latest.values()).values_list("prompt_set", "external_id")
+    held = Counter(prompt_set for prompt_set, external_id in prompts.iterator() if external_id in ids)
+    found = [prompt_set for prompt_set in latest.values() if held[prompt_set.pk] == len(ids)]
+    if len(found) > 1:
+        names = ", ".join(f"“{prompt_set.name}”" for prompt_set in found)
+        raise RefusedError(
+            _("Several prompt sets hold these prompts (%(names)s); first make the campaign with one of them.")
+            % {"names": names}
+        )
+    if found:
+        report.notice(_("the prompts are those of the prompt set “%(name)s”") % {"name": found[0].name})
+    return found
+
+
+def _prompts(sets: list[PromptSet], rows: Iterable[VoteRow]) -> dict[str, int]:
+    ids = {row.prompt_id for row in rows}
+    found: dict[str, int] = {}
+    for external_id, pk in Prompt.objects.filter(prompt_set__in=sets).values_list("external_id", "pk"):
+        if external_id in ids and found.setdefault(external_id, pk) != pk:
+            raise RefusedError(
+                _("Two of the campaign's prompt sets hold a prompt %(id)r, and the votes don't say which.")
+                % {"id": external_id}
+            )
+    return found
+
+
+def _remark_on_gaps(rows: list[VoteRow], prompts: dict[str, int], report: Report) -> None:
+    strange = [row.prompt_id for row in rows if row.prompt_id and row.prompt_id not in prompts]
+    if strange:
+        listed = ", ".join(list(dict.fromkeys(strange))[:5])
+        report.notice(
+            _("%(count)s votes name prompts that no prompt set here holds (%(ids)s): kept without a prompt")
+            % {"count": f"{len(strange):,}", "ids": listed}
+        )
+    nameless = sum(not row.rater for row in rows)
+    if nameless:
+        report.notice(
+            _("%(count)s votes name no rater: kept under one; intervals can't allow for who voted how often")
+            % {"count": f"{nameless:,}"}
+        )
+    timeless = sum(row.voted_at is None for row in rows)
+    if timeless:
+        report.notice(_("%(count)s votes carry no time: dated at the import") % {"count": f"{timeless:,}"})
+
+
+def store(plan: Plan) -> None:
+    rows: tuple[VoteRow, ...] = plan.rows
+    campaign = find_campaign(plan.team, plan.target)
+    sets = _sets_for(campaign, plan.team, rows, Report())
+    if campaign is None:
+        campaign = create_campaign(plan.team, plan.target, sets)
+    campaign.prompt_sets.add(*sets)
+    competitors = _competitors(campaign, rows)
+    raters = _raters(campaign, rows, plan.admission)
+    responses = _responses(sets)
+    prompts = _prompts(sets, rows)
+    now = timezone.now()
+    votes = []
+    for row in rows:
+        battle = _battle(row, campaign, prompts.get(row.prompt_id), competitors, responses, now)
+        battle.rater = raters[row.rater]
+        key = f"{campaign.pk}:{vote_key(row, plan.file_sha256)}"
+        votes.append(_vote(row, battle, key))
+    Battle.objects.bulk_create([vote.battle for vote in votes], batch_size=BATCH)
+    Vote.objects.bulk_create(votes, batch_size=BATCH)
+
+
+def _competitors(campaign: Campaign, rows: tuple[VoteRow, ...]) -> dict[str, Competitor]:
+    known = competitors_by_key(campaign.team)
+    for key, name in new_names(_names(rows), known).items():
+        known[key] = Competitor.objects.create(team=campaign.team, name=name)
+    fought = {key: known[key] for key in {name_key(name) for name in set(_names(rows))}}
+    campaign.competitors.add(*fought.values())
+    return fought
+
+
+def _raters(campaign: Campaign, rows: tuple[VoteRow, ...], admission: str) -> dict[str, Rater]:
+    """By the file's name for them. A name that a rater of our own bears isn't theirs."""
+    known = {rater.pseudonym: rater for rater in Rater.objects.filter(team=campaign.team)}
+    found: dict[str, Rater] = {}
+    new: list[Rater] = []
+    for name in dict.fromkeys(row.rater for row in rows):
+        pseudonym = name or f"unnamed in {campaign.slug}"
+        if pseudonym in known and known[pseudonym].admission != admission:
+            pseudonym = f"{pseudonym[:100]} ({admission})"
+        rater = known.get(pseudonym)
+        if rater is None:
+            rater = Rater(team=campaign.team, pseudonym=pseudonym, admission=admission)
+            known[pseudonym] = rater
+            new.append(rater)
+        found[name] = rater
+    Rater.objects.bulk_create(new, batch_size=BATCH)
+    return found
+
+
+def _responses(sets: list[PromptSet]) -> dict[tuple[int, int], int | None]:
+    """By prompt and competitor; None where several samples leave open which was seen."""
+    found: dict[tuple[int, int], int | None] = {}
+    rows = Response.objects.filter(prompt__prompt_set__in=sets).values_list(
+        "prompt_id", "competitor_id", "pk"
+    )
+    for prompt, competitor, pk in rows.iterator():
+        found[prompt, competitor] = None if (prompt, competitor) in found else pk
+    return found
+
+
+def _battle(
+    row: VoteRow,
+    campaign: Campaign,
+    prompt: int | None,
+    competitors: dict[str, Competitor],
+    responses: dict[tuple[int, int], int | None],
+    now: datetime,
+) -> Battle:
+    a, b = competitors[name_key(row.model_a)], competitors[name_key(row.model_b)]
+    return Battle(
+        campaign=campaign,
+        kind=Battle.Kind.RECORDED,
+        prompt_id=prompt,
+        competitor_a=a,
+        competitor_b=b,
+        response_a_id=responses.get((prompt, a.pk)) if prompt else None,
+        response_b_id=responses.get((prompt, b.pk)) if prompt else None,
+        drawn_at=row.voted_at or now,
+    )
+
+
+def _vote(row: VoteRow, battle: Battle, key: str) -> Vote:
+    vote = Vote(
+        battle=battle,
+        rater=battle.rater,
+        outcome=row.outcome,
+        idempotency_key=key,
+        dwell_ms=row.dwell_ms,
+        voted_at=battle.drawn_at,
+    )
+    vote.digest = digest(vote, None)
+    return vote

@@ -1,0 +1,77 @@
+"""What an import would do: the rows it would add, or why it may not. Checking writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from arena.corpus.models import Competitor, PromptSet, name_key
+from arena.exchange.formats.problems import Problem, RefusedError, Report
+from arena.raters.models import Rater, Team
+
+BATCH = 500  # rows of one INSERT
+
+
+@dataclass(frozen=True)
+class Plan:
+    kind: str
+    team: Team
+    target: str
+    file_name: str
+    file_sha256: str
+    description: str
+    rows: tuple[Any, ...]
+    errors: tuple[Problem, ...]
+    error_count: int
+    notices: tuple[str, ...]
+    skipped: int
+    admission: str = Rater.Admission.RECORDED  # of the raters that a file of votes names
+
+    @property
+    def is_sound(self) -> bool:
+        return not self.error_count
+
+
+def latest_set(team: Team, name: str) -> PromptSet | None:
+    return PromptSet.objects.filter(team=team, name=name).order_by("-version").first()
+
+
+def needed_set(team: Team, name: str) -> PromptSet:
+    prompt_set = latest_set(team, name)
+    if prompt_set is None:
+        known = PromptSet.objects.filter(team=team).order_by("name").values_list("name", flat=True).distinct()
+        listed = ", ".join(known[:10]) or _("none")
+        raise RefusedError(
+            _("There is no prompt set “%(name)s”; import its prompts first. Known: %(known)s")
+            % {"name": name, "known": listed}
+        )
+    return prompt_set
+
+
+def competitors_by_key(team: Team) -> dict[str, Competitor]:
+    return {competitor.name_key: competitor for competitor in Competitor.objects.filter(team=team)}
+
+
+def new_names(names: Iterable[str], known: Mapping[str, object]) -> dict[str, str]:
+    """The first spelling of every name that isn't known, by its key."""
+    found: dict[str, str] = {}
+    for name in names:
+        key = name_key(name)
+        if key not in known:
+            found.setdefault(key, name)
+    return found
+
+
+def remark_on_new_models(new: Mapping[str, str], report: Report) -> None:
+    if new:
+        names = ", ".join(list(new.values())[:10]) + (", …" if len(new) > 10 else "")
+        report.notice(_("%(count)s new models: %(names)s") % {"count": len(new), "names": names})
+
+
+def remark_on_known(count: int, report: Report) -> None:
+    if count:
+        report.skipped += count
+        report.notice(_("%(count)s rows are already there and were skipped") % {"count": f"{count:,}"})

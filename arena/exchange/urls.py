@@ -1,0 +1,11 @@
+from django.urls import path
+
+from arena.exchange import views
+
+urlpatterns = [
+    path("imports/", views.import_list, name="import-list"),
+    path("imports/new/", views.import_new, name="import-new"),
+    path("imports/<uuid:public_id>/", views.import_page, name="import"),
+    path("imports/<uuid:public_id>/confirm/", views.import_confirm, name="import-confirm"),
+    path("imports/<uuid:public_id>/discard/", views.import_discard, name="import-discard"),
+]

@@ -1,0 +1,31 @@
+from django.utils.translation import gettext_lazy as _
+
+# What the upload page says about each kind's columns: (name, what it holds, needed).
+COLUMNS = {
+    "prompts": (
+        ("id", _("your own id; kept as text, blanks around it dropped"), True),
+        ("prompt", _("the text, also called text; or messages, a list of turns with role and content"), True),
+        ("category, language, tags, reference", _("what boards and lists may filter by"), False),
+        ("hard", _("1 or 0; else derived from the seven criteria, six of which make a prompt hard"), False),
+    ),
+    "responses": (
+        ("prompt_id", _("the id of the prompt"), True),
+        ("model", _("the model's name; upper and lower case are one"), True),
+        ("response", _("the text, also called text; one that is empty is kept and never drawn"), True),
+        (
+            "sample, tokens, org",
+            _("number of the sample, length in tokens, maker of the model"),
+            False,
+        ),
+    ),
+    "votes": (
+        ("model_a, model_b", _("the two models"), True),
+        ("winner", _("model_a, model_b, tie or both_bad; or the name of the model that won"), True),
+        ("prompt_id, rater", _("what was compared, and a pseudonym of who voted (also called judge)"), False),
+        (
+            "vote_id, voted_at, dwell_ms",
+            _("an id that keeps a vote from counting twice, when, how long"),
+            False,
+        ),
+    ),
+}

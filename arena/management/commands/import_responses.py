@@ -1,0 +1,10 @@
+from arena.exchange.command import ImportCommand
+
+
+class Command(ImportCommand):
+    help = "Imports responses to the prompts of a prompt set; models that are new are made."
+    kind = "responses"
+
+    def add_arguments(self, parser):
+        super().add_arguments(parser)
+        parser.add_argument("--set", dest="target", required=True, help="name of the prompt set")

@@ -1,0 +1,22 @@
+from arena.exchange.command import ImportCommand
+from arena.raters.models import Rater
+
+
+class Command(ImportCommand):
+    help = (
+        "Imports votes cast elsewhere into a campaign; the campaign, models and raters are made if missing."
+    )
+    kind = "votes"
+
+    def add_arguments(self, parser):
+        super().add_arguments(parser)
+        parser.add_argument("--campaign", dest="target", required=True, help="slug of the campaign")
+        parser.add_argument("--format", choices=["auto", "canonical"], default="auto")
+        parser.add_argument(
+            "--simulated",
+            dest="admission",
+            action="store_const",
+            const=Rater.Admission.SIMULATED,
+            default=Rater.Admission.RECORDED,
+            help="the raters are simulated, and are labelled so wherever they are shown",
+        )

@@ -1,0 +1,103 @@
+import pytest
+
+from arena.corpus.models import Competitor, Prompt, PromptSet, Response
+from arena.corpus.publishing import NotPublishableError, content_hash, publish
+from arena.raters.models import Team
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def draft(db) -> PromptSet:
+    return PromptSet.objects.create(team=Team.default(), name="Start")
+
+
+def add(prompt_set: PromptSet, name: str, text: str, **fields) -> Prompt:
+    messages = [{"role": "user", "content": text}]
+    return Prompt.objects.create(prompt_set=prompt_set, external_id=name, messages=messages, **fields)
+
+
+def test_a_set_is_published_once_with_the_hash_of_its_prompts(draft, signed_in):
+    add(draft, "p1", "Why?")
+    carol = signed_in("carol")
+    assert "is published." in carol.post(f"/prompt-sets/{draft.pk}/publish/", follow=True).content.decode()
+    draft.refresh_from_db()
+    assert draft.status == "published" and draft.published_at and draft.content_hash == content_hash(draft)
+    again = carol.post(f"/prompt-sets/{draft.pk}/publish/", follow=True).content.decode()
+    assert "is published already" in again
+
+
+def test_the_hash_depends_on_the_prompts_and_not_on_their_order(db):
+    team = Team.default()
+    one, two, three = (PromptSet.objects.create(team=team, name=name) for name in "abc")
+    for prompt_set, names in ((one, "xy"), (two, "yx"), (three, "xy")):
+        for name in names:
+            add(prompt_set, name, f"Say {name}", is_hard=prompt_set == three or None)
+    assert content_hash(one) == content_hash(two) != content_hash(three)
+
+
+def test_an_empty_set_cannot_be_published(draft):
+    with pytest.raises(NotPublishableError, match="holds no prompts"):
+        publish(draft)
+    draft.refresh_from_db()
+    assert draft.status == "draft"
+
+
+def test_the_page_shows_fifty_prompts_at_a_time_with_their_responses(signed_in, draft, make_response):
+    prompts = [add(draft, f"p{number}", f"Question {number}?") for number in range(60)]
+    ember = Competitor.objects.create(team=draft.team, name="Ember")
+    make_response(prompts[0], ember, "Yes.")
+    make_response(prompts[1], ember, " ")
+    carol = signed_in("carol")
+    first = carol.get(f"/prompt-sets/{draft.pk}/").content.decode()
+    assert "Question 49?" in first and "Question 50?" not in first and "page 1 of 2" in first
+    assert "<strong>1</strong> blank, never drawn" in first
+    assert "Question 59?" in carol.get(f"/prompt-sets/{draft.pk}/?page=2").content.decode()
+
+
+def test_a_page_takes_as_many_queries_whatever_the_size(signed_in, draft, django_assert_max_num_queries):
+    for number in range(50):
+        add(draft, f"p{number}", "?")
+    carol = signed_in("carol")
+    with django_assert_max_num_queries(12):
+        carol.get(f"/prompt-sets/{draft.pk}/")
+
+
+def test_a_huge_prompt_is_cut_in_the_list(signed_in, draft):
+    add(draft, "p1", "word " * 100_000)
+    assert len(signed_in("carol").get(f"/prompt-sets/{draft.pk}/").content) < 20_000
+
+
+def test_markup_in_prompts_and_names_is_shown_as_text(signed_in, draft):
+    add(draft, "<i>p</i>", "<script>alert(1)</script>", category="<b>")
+    Competitor.objects.create(team=draft.team, name="<img src=x onerror=alert(1)>")
+    carol = signed_in("carol")
+    for path in (f"/prompt-sets/{draft.pk}/", "/models/", "/prompt-sets/"):
+        page = carol.get(path).content.decode()
+        assert "<script>alert" not in page and "<img src=x" not in page and "<i>p</i>" not in page
+
+
+def test_the_lists_say_what_to_do_when_empty(signed_in, cast):
+    carol = signed_in("carol")
+    assert "No prompt set yet" in carol.get("/prompt-sets/").content.decode()
+    assert "No model yet" in carol.get("/models/").content.decode()
+
+
+def test_models_are_listed_with_their_responses(signed_in, small_campaign):
+    Response.objects.filter(competitor__name="Ember").update(is_blank=True)
+    page = signed_in("carol").get("/models/").content.decode()
+    assert page.count('<td class="number">4</td>') >= 3
+
+
+@pytest.mark.parametrize("who", ["alice", "ravi", "mallory", "dora"])
+def test_others_find_no_prompt_set(signed_in, draft, who):
+    add(draft, "p1", "?")
+    visitor = signed_in(who)
+    assert visitor.get(f"/prompt-sets/{draft.pk}/").status_code == 404
+    assert visitor.post(f"/prompt-sets/{draft.pk}/publish/").status_code == 404
+    draft.refresh_from_db()
+    assert draft.status == "draft"
+
+
+def test_publishing_is_refused_by_get(signed_in, draft):
+    assert signed_in("carol").get(f"/prompt-sets/{draft.pk}/publish/").status_code == 405

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -70,6 +71,10 @@ class Installation:
     def words(self) -> str:
         return self.log.read_text()
 
+    def printed_path(self, beginning: str) -> str:
+        """The path that begins so, of a link printed by this run; the log may hold earlier runs too."""
+        return re.findall(rf"http://localhost:{self.port}({beginning}\S+)", self.words())[-1]
+
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
         return self.process.wait(timeout=60)
@@ -91,7 +96,7 @@ def folder(tmp_path_factory):
 def run(folder):
     started = []
 
-    def start(*options: str, port: int | None = None) -> Installation:
+    def start(*options: str, port: int | None = None, folder: Path = folder) -> Installation:
         started.append(Installation(folder, port or free_port(), *options))
         return started[-1]
 
@@ -120,10 +125,21 @@ def test_a_start_says_where_to_go_and_how_to_become_admin(run):
     installation.wait_until_ready()
     words = installation.words()
     assert f"Tiltyard: http://localhost:{installation.port}/" in words
-    link = next(line for line in words.splitlines() if "/accounts/reset/" in line).split(": ", 1)[1]
-    status, page = installation.get(link.partition(str(installation.port))[2])
+    status, page = installation.get(installation.printed_path("/accounts/reset/"))
     assert status == 200
     assert b'name="new_password1"' in page
+
+
+def test_an_empty_database_is_filled_with_the_demo_and_raters_can_join(run, tmp_path):
+    installation = run("--demo", folder=tmp_path)
+    installation.wait_until_ready()
+    words = installation.words()
+    assert "Demo campaign loaded: " in words
+    assert installation.get(installation.printed_path("/join/"))[0] == 200
+    assert installation.stop() == 0
+    again = run("--demo", folder=tmp_path)
+    again.wait_until_ready()
+    assert again.words().count("Demo campaign loaded: ") == 1
 
 
 def test_static_files_are_served_compressed_names_and_all(run):

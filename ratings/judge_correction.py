@@ -27,16 +27,21 @@ class BothVotes:
     """L rows, then U rows, of K competitors; `n` of them, the first, have a person's score.
 
     low < high (n + N,): competitors · person (n,), judge (n + N,): scores 0, ½, 1 of low · weight (n + N,):
-    mean 1 in L and in U.
+    mean 1 in L and in U · component (K,): of people's graph; competitors without votes are alone in theirs.
     """
 
-    competitors: int
+    component: NDArray[np.int32]
     n: int
     low: NDArray[np.int32]
     high: NDArray[np.int32]
     person: Vector
     judge: Vector
     weight: Vector
+
+    @property
+    def competitors(self) -> int:
+        """K."""
+        return len(self.component)
 
     @property
     def share(self) -> Vector:
@@ -111,7 +116,7 @@ def combined_strengths(votes: BothVotes, fit: Fit, lam: float) -> Vector:
     weight = np.column_stack([t - s, np.zeros_like(t), s])
     cells = Tally(votes.competitors, low, high, weight, weight, weight)
     likelihood = PairLikelihood(cells)
-    flat = gauge(fit.graph.component, 0)
+    flat = gauge(votes.component, 0)
     return maximise(lambda params: likelihood.evaluate(params, None), fit.params, flat).params
 
 
@@ -119,7 +124,7 @@ def _bread(votes: BothVotes, strengths: Vector) -> Matrix:
     p = votes.expected(strengths)
     information = votes.weight * p * (1 - p) / len(p)
     hessian = _outer(votes, information)
-    return generalised_inverse(hessian, gauge(np.zeros(votes.competitors, dtype=np.int32), 0))
+    return generalised_inverse(hessian, gauge(votes.component, 0))
 
 
 def _outer(votes: BothVotes, values: Vector) -> Matrix:
@@ -191,9 +196,9 @@ def combined_covariance(
     dimensions = tuple(c.dimension(covariance(c.labels)) for c in clusters)
     if len(dimensions) < 2:
         matrix = dimensions[0].covariance if dimensions else independent
-        return Covariance(matrix, (), independent, dimensions, ("judge",))
+        return Covariance(matrix, (), independent, dimensions, ())
     rater, prompt = dimensions
     cells, _ = consecutive(rater.labels * (int(prompt.labels.max()) + 1) + prompt.labels)
     matrix = rater.covariance + prompt.covariance - covariance(cells)
     floors = (rater.covariance, prompt.covariance)
-    return Covariance(matrix, floors, independent, dimensions, ("judge",))
+    return Covariance(matrix, floors, independent, dimensions, ())

@@ -58,6 +58,8 @@ class PredictionPowered:
     lam                how far the judge is used; `tuned` tells whether it was chosen here
     effective_votes    n sum Var(people alone)/sum Var(combined): people's votes that would do as well alone
     votes, judged      n and N after the policies
+    left_out           votes of either kind left out: by the policies, or since the judge alone saw the
+    competitor
     """
 
     strengths: Vector
@@ -69,6 +71,7 @@ class PredictionPowered:
     effective_votes: float
     votes: int
     judged: int
+    left_out: int
     matched_pairs: bool
     confidence: float
     policies: Policies
@@ -114,13 +117,11 @@ def fit_prediction_powered(
     _check_options(people, judged, policies, lam)
     check_confidence(confidence)
     both, judge_score = _with_judge(people, judge_outcome, policies)
-    rest = judged.select(policies.half_wins()[judged.outcome] >= 0)
-    if match_pairs:
-        rest = rest.select(np.isin(pair_codes(rest), pair_codes(both)))
+    rest = _within_reach(judged, both, policies, match_pairs)
     _refuse(_too_little(both, rest, least_votes, least_clusters))
     _refuse(_other_pairs(both, rest, match_pairs))
     fit = _people_alone(both, policies)
-    votes = _stack(both, judge_score, rest, policies, match_pairs)
+    votes = _stack(both, judge_score, rest, fit, match_pairs)
     clusters = _clusters(both, rest, fit, policies)
     chosen = best_lam(votes, clusters, fit) if lam is None else lam
     try:
@@ -140,6 +141,7 @@ def fit_prediction_powered(
         effective_votes=votes.n * ratio,
         votes=votes.n,
         judged=len(rest),
+        left_out=len(people) - len(both) + len(judged) - len(rest),
         matched_pairs=match_pairs,
         confidence=confidence,
         policies=policies,
@@ -173,6 +175,18 @@ def _with_judge(
     judge = Comparisons.of(people.n_competitors, people.a, people.b, judge_outcome)
     kept = (policies.half_wins()[people.outcome] >= 0) & (policies.half_wins()[judge.outcome] >= 0)
     return people.select(kept), scores_of_low(judge.select(kept), policies) / 2
+
+
+def _within_reach(
+    judged: Comparisons, both: Comparisons, policies: Policies, match_pairs: bool
+) -> Comparisons:
+    """The judge's further votes that count, about competitors (pairs, to be matched) that people voted on."""
+    seen = np.zeros(both.n_competitors, dtype=bool)
+    seen[both.a] = seen[both.b] = True
+    kept = (policies.half_wins()[judged.outcome] >= 0) & seen[judged.a] & seen[judged.b]
+    if match_pairs:
+        kept &= np.isin(pair_codes(judged), pair_codes(both))
+    return judged.select(kept)
 
 
 def _too_little(
@@ -217,13 +231,13 @@ def _other_pairs(both: Comparisons, rest: Comparisons, match_pairs: bool) -> tup
 
 def _people_alone(both: Comparisons, policies: Policies) -> Fit:
     fit = fit_bradley_terry(both, policies)
-    if fit.pseudo is not None or fit.graph.component.max() > 0:
+    if fit.pseudo is not None or len(np.unique(fit.graph.component[fit.graph.fought])) > 1:
         raise RefusedError(("people's votes alone leave strengths unbounded or unconnected",))
     return fit
 
 
 def _stack(
-    both: Comparisons, judge_score: Vector, rest: Comparisons, policies: Policies, match_pairs: bool
+    both: Comparisons, judge_score: Vector, rest: Comparisons, fit: Fit, match_pairs: bool
 ) -> BothVotes:
     weights = [c.weights() / c.weights().mean() for c in (both, rest)]
     if match_pairs:
@@ -233,12 +247,12 @@ def _stack(
         weights[1] = weights[1] * (wanted / seen)[pair[len(both) :]]
     sides = np.r_[both.a, rest.a], np.r_[both.b, rest.b]
     return BothVotes(
-        competitors=both.n_competitors,
+        component=fit.graph.component,
         n=len(both),
         low=np.minimum(*sides),
         high=np.maximum(*sides),
-        person=scores_of_low(both, policies) / 2,
-        judge=np.r_[judge_score, scores_of_low(rest, policies) / 2],
+        person=scores_of_low(both, fit.policies) / 2,
+        judge=np.r_[judge_score, scores_of_low(rest, fit.policies) / 2],
         weight=np.concatenate(weights),
     )
 

@@ -148,7 +148,6 @@ def test_raters_and_prompts_are_clustered_two_ways():
     people = votes.select(np.arange(400))
     board = fit_prediction_powered(people, people.outcome, judged)
     assert [d.name for d in board.covariance.dimensions] == ["rater", "prompt"]
-    assert board.covariance.conditional_on == ("judge",)
     assert np.all(board.covariance.deviations >= np.sqrt(np.diag(board.covariance.floors[0])) - 1e-12)
     assert 10 <= board.covariance.effective <= 30
 
@@ -227,6 +226,27 @@ def test_rows_dropped_for_either_side_are_dropped_for_both():
     expected = fit_prediction_powered(people.select(np.arange(30, 300)), judge[30:], judged)
     assert board.votes == 270
     assert board.strengths == pytest.approx(expected.strengths, abs=1e-12)
+
+
+def test_a_competitor_only_the_judge_saw_gets_no_number_and_moves_nobody():
+    people, judge, judged = study(12)
+    newcomer = np.arange(60)
+    more = Comparisons.of(
+        6,
+        np.r_[judged.a, np.full(60, 5)],
+        np.r_[judged.b, newcomer % 5],
+        np.r_[judged.outcome, newcomer % 2],
+        prompt=np.r_[judged.prompt, newcomer % 40],
+    )
+    wider = Comparisons.of(6, people.a, people.b, people.outcome, prompt=people.prompt)
+    expected, board = (
+        fit_prediction_powered(people, judge, judged),
+        fit_prediction_powered(wider, judge, more),
+    )
+    assert board.strengths[:5] == pytest.approx(expected.strengths, abs=1e-9)
+    assert board.half_width[:5] == pytest.approx(expected.half_width, abs=1e-9)
+    assert np.isnan(board.half_width[5])
+    assert board.left_out == 60
 
 
 @pytest.mark.parametrize(

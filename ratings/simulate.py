@@ -126,17 +126,21 @@ class SimulatedVotes:
         )
 
 
-def simulate_votes(model: VoteModel, votes: int, *, seed: int) -> SimulatedVotes:
+def simulate_votes(
+    model: VoteModel, votes: int, *, seed: int, taste_seed: int | None = None
+) -> SimulatedVotes:
     """Draw `votes` votes from the model. The same model, number and seed give the same bytes.
 
     Pairs, sides, raters, prompts, tastes, style and outcomes have a random stream each, so that changing
-    one part of the model leaves the draws of the others alone.
+    one part of the model leaves the draws of the others alone. With `taste_seed`, raters and prompts keep
+    their tastes from one call to the next while `seed` changes: for votes that are drawn round by round.
     Raises BadOptionError when the model contradicts itself (see `check_model`) or votes < 1.
     """
     check_model(model)
     if votes < 1:
         raise BadOptionError(f"votes must be at least 1, not {votes}")
-    streams = [np.random.default_rng(sequence) for sequence in np.random.SeedSequence(seed).spawn(8)]
+    streams = _streams(seed)
+    tastes = streams if taste_seed is None else _streams(taste_seed)
     a, b, propensity = _draw_pairs(model, votes, streams[0], streams[1])
     rater = _draw_raters(model, a, b, streams[2])
     prompt = streams[3].integers(model.prompts, size=votes).astype(np.int32) if model.prompts else None
@@ -146,8 +150,8 @@ def simulate_votes(model: VoteModel, votes: int, *, seed: int) -> SimulatedVotes
     eta = _log_odds(model, a, b) + model.position
     if model.style:
         eta += covariates @ np.array([feature.coefficient for feature in model.style])
-    eta += _taste(rater, model.raters, model.rater_sd, model, a, b, streams[4])
-    eta += _taste(prompt, model.prompts, model.prompt_sd, model, a, b, streams[6])
+    eta += _taste(rater, model.raters, model.rater_sd, model, a, b, tastes[4])
+    eta += _taste(prompt, model.prompts, model.prompt_sd, model, a, b, tastes[6])
     outcome = _draw_outcomes(model, a, b, eta, streams[7])
     arrays: list[NDArray[Any] | None] = [
         a,
@@ -237,6 +241,10 @@ def _check_pairs(model: VoteModel, k: int) -> None:
         effects = np.asarray(model.pair_effects)
         if effects.shape != (k, k) or not np.allclose(effects, -effects.T):
             raise BadOptionError(f"pair_effects must be an antisymmetric {k} x {k} matrix")
+
+
+def _streams(seed: int) -> list[np.random.Generator]:
+    return [np.random.default_rng(sequence) for sequence in np.random.SeedSequence(seed).spawn(8)]
 
 
 def _pairs_of(model: VoteModel) -> tuple[Integers, Floats]:

@@ -110,6 +110,19 @@ def test_taste_makes_votes_of_one_rater_alike():
     assert share.std() > 0.2  # independent votes would give 0.05
 
 
+def test_raters_keep_their_taste_over_rounds_that_share_its_seed():
+    model = VoteModel(strengths=(0.0, 0.0), raters=40, rater_sd=2.0)
+
+    def shares(seed, taste_seed):
+        votes = simulate_votes(model, 8_000, seed=seed, taste_seed=taste_seed)
+        first = np.where(votes.a == 0, votes.outcome == MODEL_A, votes.outcome == MODEL_B)
+        return np.bincount(votes.rater, first, 40) / np.bincount(votes.rater, minlength=40)
+
+    assert np.corrcoef(shares(1, 9), shares(2, 9))[0, 1] > 0.95
+    assert abs(np.corrcoef(shares(1, 9), shares(2, 8))[0, 1]) < 0.6
+    assert np.array_equal(shares(3, 3), shares(3, None))
+
+
 def test_only_given_pairs_meet_and_at_their_propensities():
     model = VoteModel(strengths=(0, 0, 0), pairs=((0, 1), (1, 2)), propensities=(0.8, 0.2))
     votes = simulate_votes(model, 10_000, seed=6)

@@ -34,8 +34,8 @@ def test_decisive_votes_that_separate_two_competitors(points, votes):
 )
 def test_difference_that_a_number_of_votes_can_show(votes, share, points):
     detectable = minimum_detectable(votes)
-    assert detectable.win_probability == pytest.approx(share, abs=1e-8)
-    assert detectable.points == pytest.approx(points, abs=1e-6)
+    assert detectable.win_probability == pytest.approx(share, abs=1e-10)
+    assert detectable.points == pytest.approx(points, abs=1e-8)
 
 
 @given(st.integers(30, 100_000), st.floats(1.0, 5.0), st.sampled_from([1, 10, 190]))

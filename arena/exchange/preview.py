@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from arena.corpus.models import Prompt
 from arena.exchange import uploads
-from arena.exchange.formats.canonical import first_rows
+from arena.exchange.formats.canonical import PromptRow, ResponseRow, first_rows
 from arena.exchange.import_prompts import as_prompt
 from arena.exchange.import_responses import as_response
 from arena.exchange.models import Import
 from arena.exchange.plans import latest_set
 
 SHOWN = 5
+CUT = 20_000  # characters of a text; the import keeps all of it
 
 
 def first_look(record: Import) -> list[dict[str, Any]]:
@@ -20,16 +22,27 @@ def first_look(record: Import) -> list[dict[str, Any]]:
         return []
     rows = first_rows(record.kind, uploads.path_of(record), record.file_name, SHOWN)
     if record.kind == Import.Kind.PROMPTS:
-        return [{"row": row, "prompt": as_prompt(row)} for row in rows]
+        return [_prompt_look(row) for row in rows]
     if record.kind == Import.Kind.RESPONSES:
         prompts = _prompts(record, {row.prompt_id for row in rows})
-        return [
-            {"row": row, "prompt": prompts.get(row.prompt_id), "response": as_response(row)} for row in rows
-        ]
+        return [_response_look(row) | {"prompt": prompts.get(row.prompt_id)} for row in rows]
     return [{"row": row} for row in rows]
+
+
+def _prompt_look(row: PromptRow) -> dict[str, Any]:
+    turns = tuple(replace(turn, content=turn.content[:CUT]) for turn in row.turns)
+    return {"row": row, "prompt": as_prompt(replace(row, turns=turns)), "is_cut": turns != row.turns}
+
+
+def _response_look(row: ResponseRow) -> dict[str, Any]:
+    return {
+        "row": row,
+        "response": as_response(replace(row, text=row.text[:CUT])),
+        "is_cut": len(row.text) > CUT,
+    }
 
 
 def _prompts(record: Import, ids: set[str]) -> dict[str, Prompt]:
     prompt_set = latest_set(record.team, record.target)
     found = Prompt.objects.filter(prompt_set=prompt_set, external_id__in=ids)
-    return {prompt.external_id: prompt for prompt in found}
+    return {prompt.external_id: prompt for prompt in found if len(prompt.text) <= CUT}

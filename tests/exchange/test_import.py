@@ -3,14 +3,19 @@
 import json
 
 import pytest
+from django.conf import settings as django_settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from arena.battles.ballots import digest
 from arena.battles.models import Battle, Vote
 from arena.campaigns.models import Campaign
 from arena.corpus.models import HARD_CRITERIA, Competitor, Prompt, PromptSet, Response
 from arena.exchange import uploads
+from arena.exchange.imports import plan_import
 from arena.exchange.models import Import
 from arena.raters.models import Rater, Team
 
@@ -26,8 +31,8 @@ VOTES = "prompt_id,model_a,model_b,winner,judge\np1,Ember,Fjord,Fjord,w1\np2,Fjo
 
 
 @pytest.fixture(autouse=True)
-def own_folder(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(django_settings, "DATA_DIR", tmp_path)
 
 
 @pytest.fixture
@@ -186,6 +191,38 @@ def test_what_changed_since_the_preview_is_checked_again(carol):
     answer = carol.post(reverse("import-confirm", args=[waiting.public_id]), follow=True)
     assert "is stored with other contents" in answer.content.decode()
     assert Prompt.objects.count() == 2
+
+
+def test_a_huge_text_is_cut_in_the_preview_and_kept_whole(carol):
+    text = "word " * 100_000 + "end"
+    page = checked(carol, "prompts", "Start", f"id,prompt\np1,{text}\n")
+    assert "only its beginning is shown" in page and len(page) < 40_000
+    confirm(carol)
+    assert Prompt.objects.get().text == text
+
+
+def test_a_recorded_vote_has_the_digest_that_its_stored_row_gives(carol):
+    bring_in(
+        carol, "votes", "autumn", "model_a,model_b,winner,voted_at\nx,y,tie,2024-05-01T10:00:00.123456Z\n"
+    )
+    bring_in(carol, "votes", "autumn", VOTES)
+    votes = list(Vote.objects.select_related("battle", "rater"))
+    assert [vote.digest for vote in votes] == [digest(vote, None) for vote in votes]
+    assert len({vote.digest for vote in votes}) == 3
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.binary(max_size=200)
+    | st.text(max_size=200).map(lambda text: f"{text}\n{PROMPTS}".encode("utf-8", "ignore")),
+    st.sampled_from(Import.Kind.values),
+    st.text(max_size=70),
+)
+def test_no_file_makes_checking_fail_or_write(content, kind, target):
+    before = stored()
+    plan = plan_import(kind, Team.default(), target, content, "file")
+    assert plan.error_count or plan.rows or plan.skipped
+    assert stored() == before
 
 
 def test_confirming_twice_imports_once(carol):

@@ -1,4 +1,4 @@
-"""`python -m ratings`: leaderboards from a file of votes, without the web app."""
+"""Leaderboards from a file of votes, without the web app."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from ratings import command_fit
+from ratings import command_agreement, command_compare, command_fit, command_plan
 from ratings.errors import RatingsError
 
 EXIT_BAD_INPUT = 2
@@ -16,7 +16,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line; each command adds its own arguments."""
     top = argparse.ArgumentParser(prog="python -m ratings", description=__doc__)
     commands = top.add_subparsers(dest="command", required=True)
-    for module in (command_fit,):
+    for module in (command_fit, command_compare, command_agreement, command_plan):
         module.add_arguments(commands)
     return top
 

@@ -118,6 +118,11 @@ def _coded(column: pd.Series[Any]) -> tuple[NDArray[np.int64], list[str]]:
     return np.asarray(codes, dtype=np.int64), names
 
 
+def names_of(column: pd.Series[Any]) -> list[str]:
+    """The names behind the ids that a rater or prompt column gets: in the order of their first row."""
+    return _coded(column)[1]
+
+
 def _ids(column: pd.Series[Any]) -> NDArray[np.int32]:
     return _coded(column)[0].astype(np.int32)
 

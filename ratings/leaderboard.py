@@ -19,7 +19,7 @@ from ratings.rows import sum_by
 from ratings.scale import POINTS_PER_LOG_ODDS
 from ratings.standings import Check, Coefficient, LeaderboardFit, Standing, rounded
 from ratings.style import TWICE_AS_LONG
-from ratings.style_shift import shift_deviations
+from ratings.style_shift import shift_deviations, style_contribution
 from ratings.uncertainty import FEW_CLUSTERS, critical_values
 from ratings.warnings_in_words import warnings_of
 
@@ -172,7 +172,7 @@ def _standings(
     graph, k = board.fit.graph, len(ranked)
     origin = _origin(board)
     lower, upper = _bounded_ends(board, ends)
-    shift, shift_reach = _shift(board)
+    shift, shift_reach, contribution = _shift(board)
     counts, votes, component = _scores(board), _effective_votes(board), _component_numbers(board)
     clusters = board.covariance.effective_per_parameter[:k]
     unbounded = graph.unbounded_above | graph.unbounded_below
@@ -213,6 +213,7 @@ def _standings(
             style_shift=None if shift is None else rounded(shift[i]),
             style_shift_lower=None if shift is None else rounded(shift[i] - shift_reach[i]),
             style_shift_upper=None if shift is None else rounded(shift[i] + shift_reach[i]),
+            style_contribution=None if shift is None else rounded(contribution[i]),
         )
 
     order = np.lexsort((board.order, -board.fit.params[:k], component))
@@ -240,17 +241,17 @@ def _scores(board: FittedBoard) -> tuple[Vector, Vector, Vector]:
     return both(won, lost), both(lost, won), both(tied, tied)
 
 
-def _shift(board: FittedBoard) -> tuple[Vector | None, Vector]:
-    """Plain less style-controlled rating in points (K,), and the reach of its interval."""
+def _shift(board: FittedBoard) -> tuple[Vector | None, Vector, Vector]:
+    """Plain less style-controlled rating in points (K,), its interval's reach, and style's contribution."""
     k = len(board.fit.graph.component)
     if not board.options.style or board.fit is board.plain or board.scores is None or board.rows is None:
-        return None, np.zeros(k)
+        return None, np.zeros(k), np.zeros(k)
     shift = POINTS_PER_LOG_ODDS * (board.plain.params[:k] - board.fit.params[:k])
-    deviations = shift_deviations(
-        board.plain, plain_scores(board, board.rows), board.fit, board.scores, board.covariance
-    )
+    paired = (board.plain, plain_scores(board, board.rows), board.fit, board.scores)
+    deviations = shift_deviations(*paired, board.covariance)
     critical = critical_values(board.covariance.degrees[:k], board.options.confidence)
-    return shift, critical * POINTS_PER_LOG_ODDS * deviations
+    contribution = POINTS_PER_LOG_ODDS * style_contribution(board.fit)
+    return shift, critical * POINTS_PER_LOG_ODDS * deviations, contribution
 
 
 def _coefficients(board: FittedBoard, ends: Ends) -> tuple[Coefficient, ...]:

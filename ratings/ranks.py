@@ -6,6 +6,7 @@ an estimated covariance: Z ~ N(0, V), W ~ Wishart(ν, V)/ν, since with few clus
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,20 +53,31 @@ def joint_critical_value(
     k = len(covariance)
     if k < 2:
         return float(stats.norm.isf((1 - confidence) / 2))
-    degrees = np.floor(effective) - 1 if np.isfinite(effective) else np.inf
-    degrees = max(degrees, 1.0)
-    cap = bonferroni_t(k, degrees, confidence)
+    cap = bonferroni_t(k, _degrees(effective), confidence)
     if k > effective:
         return cap
-    root = _root(covariance)
-    rng = np.random.default_rng([seed, k])
-    known = effective >= MANY_CLUSTERS
-    size = max(1, BLOCK_ENTRIES // (k * k))
-    largest = [
-        _largest(root, covariance, rng, min(size, draws - start), None if known else int(degrees))
-        for start in range(0, draws, size)
-    ]
+    largest = [each.max(axis=1) for each in _largest(covariance, effective, seed, draws)]
     return min(cap, float(np.quantile(np.concatenate(largest), confidence)))
+
+
+def marginal_critical_values(
+    covariance: Matrix, effective: float, confidence: float = 0.95, *, seed: int = 0, draws: int = DRAWS
+) -> Vector:
+    """c_j (K,) with P(max_{k≠j} … ≤ c_j) = confidence: for the rank of one competitor chosen beforehand."""
+    k = len(covariance)
+    if k < 2:
+        return np.full(k, stats.norm.isf((1 - confidence) / 2))
+    tail, degrees = (1 - confidence) / (2 * (k - 1)), _degrees(effective)
+    cap = stats.t.isf(tail, degrees) if np.isfinite(degrees) else stats.norm.isf(tail)
+    if k > effective:
+        return np.full(k, cap)
+    largest = np.concatenate(list(_largest(covariance, effective, seed, draws)))
+    values: Vector = np.minimum(cap, np.quantile(largest, confidence, axis=0))
+    return values
+
+
+def _degrees(effective: float) -> float:
+    return max(float(np.floor(effective)) - 1, 1.0) if np.isfinite(effective) else np.inf
 
 
 def _root(covariance: Matrix) -> Matrix:
@@ -75,24 +87,32 @@ def _root(covariance: Matrix) -> Matrix:
     return root
 
 
-def _largest(
+def _largest(covariance: Matrix, effective: float, seed: int, draws: int) -> Iterator[Matrix]:
+    """Draws of each competitor's largest studentised difference, in blocks (size, K)."""
+    k = len(covariance)
+    root, rng = _root(covariance), np.random.default_rng([seed, k])
+    degrees = None if effective >= MANY_CLUSTERS else int(_degrees(effective))
+    size = max(1, BLOCK_ENTRIES // (k * k))
+    for start in range(0, draws, size):
+        yield _block(root, covariance, rng, min(size, draws - start), degrees)
+
+
+def _block(
     root: Matrix, covariance: Matrix, rng: np.random.Generator, size: int, degrees: int | None
-) -> Vector:
-    """Draws (size,) of the largest studentised difference."""
+) -> Matrix:
     z = rng.standard_normal((size, len(root))) @ root.T
-    if degrees is None:
-        w = covariance[None]
-    else:
+    w = covariance[None]
+    if degrees is not None:
         # AᵀA of ν normal rows is Wishart(ν, I)
         normal = rng.standard_normal((size, degrees, len(root))) @ root.T
         w = np.matmul(normal.transpose(0, 2, 1), normal) / degrees
     diagonal = np.einsum("sii->si", w)
     variance = diagonal[:, :, None] + diagonal[:, None, :] - 2 * w
     differences = np.abs(z[:, :, None] - z[:, None, :])
-    ratio = np.divide(
-        differences, np.sqrt(np.maximum(variance, 0)), out=np.zeros_like(differences), where=variance > 1e-18
-    )
-    largest: Vector = ratio.max(axis=(1, 2))
+    floor = 1e-12 * np.trace(covariance) / len(root)  # the diagonal, and competitors that move as one
+    error = np.sqrt(np.maximum(variance, 0))
+    ratio = np.divide(differences, error, out=np.zeros_like(differences), where=variance > floor)
+    largest: Matrix = ratio.max(axis=2)
     return largest
 
 

@@ -18,7 +18,8 @@ class Standing:
     """One competitor's row. Ratings, errors and ends are in points; None where the data supports no number.
 
     An `unbounded_above` competitor has no upper end, its lower one is one-sided. `rank_lower` is the best
-    place. battles = wins + losses + ties, ties being draws of all kinds that the policies keep.
+    place. battles = wins + losses + ties, ties being draws of all kinds that the policies keep. style_shift:
+    plain less style-controlled rating, of which style_contribution is what the models' own style explains.
     """
 
     competitor: int
@@ -47,6 +48,7 @@ class Standing:
     style_shift: float | None = None
     style_shift_lower: float | None = None
     style_shift_upper: float | None = None
+    style_contribution: float | None = None
 
 
 @dataclass(frozen=True)

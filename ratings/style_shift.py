@@ -7,7 +7,7 @@ from scipy.sparse import hstack
 
 from ratings.bradley_terry import Fit
 from ratings.clusters import Labels, VoteScores, consecutive, sparse_scores
-from ratings.newton import Matrix, Vector
+from ratings.newton import Matrix, Vector, gauge, generalised_inverse
 from ratings.uncertainty import Covariance
 
 
@@ -28,6 +28,19 @@ def shift_deviations(
         return _deviations(terms[0])
     labels, count = consecutive(dimensions[0].labels * dimensions[1].count + dimensions[1].labels)
     return _deviations(terms[0] + terms[1] - _difference(*pair, labels, count), *terms)
+
+
+def style_contribution(styled: Fit) -> Vector:
+    """(XᵀWX)⁻XᵀWZγ̂ (K,), in log-odds: what style adds to each rating when the models carry it.
+
+    The rest of a shift is the non-collapsibility of odds: covariates that have nothing to do with the models
+    stretch ratings too.
+    """
+    k = styled.n_competitors
+    component = styled.graph.component
+    strengths = generalised_inverse(styled.hessian[:k, :k], gauge(component, 0))
+    contribution: Vector = strengths @ styled.hessian[:k, k:] @ styled.coefficients
+    return contribution
 
 
 def _deviations(*variances: Vector) -> Vector:

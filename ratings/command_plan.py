@@ -1,0 +1,107 @@
+"""`python -m ratings plan`: how many votes a difference needs, and what a number of votes can show."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ratings.board import FittedBoard, fit_board
+from ratings.board_options import LeaderboardOptions
+from ratings.command_fit import add_board_options, read_board, shared_options
+from ratings.compare import contrast_of
+from ratings.errors import BadOptionError
+from ratings.planner import (
+    Detectable,
+    Need,
+    direct_votes_needed,
+    minimum_detectable,
+    new_raters_needed,
+    votes_to_separate,
+)
+from ratings.scale import POINTS_PER_LOG_ODDS
+
+
+def add_arguments(commands: Any) -> None:
+    """The `plan` command and its options."""
+    plan = commands.add_parser("plan", help="plan an evaluation", description=__doc__)
+    plan.add_argument("--difference", type=float, metavar="POINTS", help="the difference that matters")
+    plan.add_argument("--decisive-votes", type=int, metavar="N", help="votes you have; what can they show?")
+    plan.add_argument("--power", type=float, default=0.8, help="chance to find the difference (0.8)")
+    plan.add_argument("--pairs", type=int, default=1, help="tests that share the error (1)")
+    plan.add_argument("--design-effect", type=float, default=1.0, help="of votes that cluster (1)")
+    plan.add_argument("--votes", type=Path, help="a board to start from: raters and direct votes to add")
+    plan.add_argument("--between", nargs=2, metavar=("A", "B"), help="two competitors of that board")
+    plan.add_argument("--json", action="store_true", help="print JSON instead of words")
+    add_board_options(plan)
+    plan.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Answer what was asked."""
+    if options.difference is None and options.decisive_votes is None:
+        raise BadOptionError("nothing to plan", todo="give --difference POINTS or --decisive-votes N")
+    if (options.votes is None) != (options.between is None):
+        raise BadOptionError("--votes and --between belong together", todo="give both or neither")
+    answers = _general(options)
+    if options.votes is not None:
+        if options.difference is None:
+            raise BadOptionError("a board to plan on, but no difference", todo="give --difference POINTS")
+        answers |= _on_board(options)
+    if options.json:
+        data = {name: asdict(answer) for name, answer in answers.items()}
+        sys.stdout.write(json.dumps(data, indent=1, allow_nan=False) + "\n")
+        return
+    sys.stdout.write("\n".join(_line(name, answer) for name, answer in answers.items()) + "\n")
+
+
+def _shared(options: argparse.Namespace) -> dict[str, Any]:
+    return {"confidence": options.confidence, "power": options.power, "comparisons": options.pairs}
+
+
+def _general(options: argparse.Namespace) -> dict[str, Need | Detectable]:
+    answers: dict[str, Need | Detectable] = {}
+    shared = {**_shared(options), "design_effect": options.design_effect}
+    if options.difference is not None:
+        answers["two competitors alone"] = votes_to_separate(options.difference, **shared)
+    if options.decisive_votes is not None:
+        answers["smallest difference found"] = minimum_detectable(options.decisive_votes, **shared)
+    return answers
+
+
+def _on_board(options: argparse.Namespace) -> dict[str, Need | Detectable]:
+    named = read_board(options)
+    board = fit_board(named.comparisons, LeaderboardOptions(**shared_options(options), bootstrap=0))
+    i, j = (int(np.flatnonzero(board.order == named.id_of(name))[0]) for name in options.between)
+    contrast = contrast_of(board, i, j)
+    error = POINTS_PER_LOG_ODDS * board.covariance.deviation(contrast)
+    model = POINTS_PER_LOG_ODDS * float(np.sqrt(contrast @ board.fit.bread @ contrast))
+    answers: dict[str, Need | Detectable] = {
+        "more votes on this pair": direct_votes_needed(
+            options.difference, model_error=model, design_effect=(error / model) ** 2, **_shared(options)
+        )
+    }
+    return {**answers, **_more_raters(board, error, options)}
+
+
+def _more_raters(
+    board: FittedBoard, error: float, options: argparse.Namespace
+) -> dict[str, Need | Detectable]:
+    needs: dict[str, Need | Detectable] = {}
+    for d in board.covariance.dimensions:
+        need = new_raters_needed(options.difference, standard_error=error, raters=d.count, **_shared(options))
+        needs[f"more {d.name}s as active as the present ones"] = replace(need, of=f"new {d.name}s")
+    return needs
+
+
+def _line(name: str, answer: Need | Detectable) -> str:
+    if isinstance(answer, Need):
+        return f"{answer.points:g} points, {name}: {answer}"
+    if answer.points is None:
+        return f"{answer.votes} decisive votes show no difference, however large"
+    return f"{name} by {answer.votes} decisive votes: {answer.points:.1f} points"

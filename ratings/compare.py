@@ -1,0 +1,153 @@
+"""Two competitors of a board: their difference with everything needed to judge it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ratings.board import FittedBoard, fit_board
+from ratings.board_options import LeaderboardOptions
+from ratings.clusters import effective_for
+from ratings.comparisons import Comparisons
+from ratings.errors import IncomparableError, UnknownCompetitorError
+from ratings.newton import Vector
+from ratings.pairwise import Effect, Verdict, effect_sizes, non_inferiority, pair_tests
+from ratings.proportions import SignTest, sign_test
+from ratings.scale import POINTS_PER_LOG_ODDS
+from ratings.uncertainty import NO_INTERVAL
+
+
+@dataclass(frozen=True)
+class Duel:
+    """first less second, in points, on one board.
+
+    effective_clusters: G_c of this very difference · p: two-sided; equivalence_p: TOST at the margin;
+    worse_p: "the first is worse by the margin or more" (small: it isn't) · wins, losses, ties: their direct
+    battles · direct: sign test of those, None without a decisive one. Interval and p are None with fewer
+    than two effective clusters.
+    """
+
+    first: int
+    second: int
+    difference: float
+    standard_error: float
+    lower: float | None
+    upper: float | None
+    degrees: float | None
+    effective_clusters: float | None
+    p: float | None
+    equivalence_p: float | None
+    worse_p: float | None
+    verdict: Verdict
+    effect: Effect | None
+    wins: int
+    losses: int
+    ties: int
+    direct: SignTest | None
+    margin: float
+    confidence: float
+    method: str
+
+
+def compare_two(
+    comparisons: Comparisons, first: int, second: int, options: LeaderboardOptions | None = None
+) -> Duel:
+    """The difference of two competitors with interval, tests and effect sizes; options.margin in points.
+
+    Raises UnknownCompetitorError, or IncomparableError if no path of battles connects them or one of them has
+    no finite strength.
+    """
+    options = options or LeaderboardOptions(bootstrap=0)
+    for competitor in (first, second):
+        if not 0 <= competitor < comparisons.n_competitors:
+            raise UnknownCompetitorError(f"competitor {competitor}", todo="take an id of the board")
+    if first == second:
+        raise IncomparableError("a competitor isn't compared with itself", todo="take two")
+    board = fit_board(comparisons, options)
+    i, j = (int(np.flatnonzero(board.order == c)[0]) for c in (first, second))
+    _require_comparable(board, i, j)
+    return _duel(board, i, j, first, second)
+
+
+def _require_comparable(board: FittedBoard, i: int, j: int) -> None:
+    graph = board.fit.graph
+    if graph.component[i] != graph.component[j]:
+        raise IncomparableError("no path of battles connects the two", todo="let them meet common opponents")
+    unbounded = graph.unbounded_above | graph.unbounded_below
+    if unbounded[i] or unbounded[j]:
+        raise IncomparableError(
+            "one of the two won or lost every battle against the rest: their difference isn't finite",
+            todo="collect votes until it has both",
+        )
+
+
+def contrast_of(board: FittedBoard, i: int, j: int) -> Vector:
+    """e_i − e_j (p,) in the board's own order."""
+    contrast = np.zeros(len(board.fit.params))
+    contrast[i], contrast[j] = 1.0, -1.0
+    return contrast
+
+
+def effective_clusters_of(board: FittedBoard, contrast: Vector) -> float:
+    """min(G*, G_c) over the dimensions for one contrast (p,); infinite for independent votes."""
+    covariance = board.covariance
+    if board.scores is None:
+        return float(min(covariance.effective, covariance.effective_per_parameter[contrast != 0].min()))
+    own = [
+        effective_for(board.scores, board.fit.bread, d.labels, d.count, contrast)
+        for d in covariance.dimensions
+    ]
+    return min([covariance.effective, *own])
+
+
+def _duel(board: FittedBoard, i: int, j: int, first: int, second: int) -> Duel:
+    options, contrast = board.options, contrast_of(board, i, j)
+    difference = float(board.fit.params[i] - board.fit.params[j])
+    deviation = board.covariance.deviation(contrast)
+    effective = effective_clusters_of(board, contrast)
+    known = effective >= NO_INTERVAL
+    degrees = effective - 1 if known else 0.0
+    tests = pair_tests(
+        np.array([difference, 0.0]),
+        np.full((2, 2), deviation),
+        degrees,
+        margin=options.margin,
+        level=1 - options.confidence,
+    )
+    wins, losses, ties = _direct(board, i, j)
+    effect = None
+    if known:
+        tied = ties / max(wins + losses + ties, 1)
+        effect = effect_sizes(difference, deviation, degrees, confidence=options.confidence, tie_share=tied)
+    return Duel(
+        first=first,
+        second=second,
+        difference=POINTS_PER_LOG_ODDS * difference,
+        standard_error=POINTS_PER_LOG_ODDS * deviation,
+        lower=None if effect is None else effect.points[1],
+        upper=None if effect is None else effect.points[2],
+        degrees=degrees if known and np.isfinite(degrees) else None,
+        effective_clusters=effective if np.isfinite(effective) else None,
+        p=float(tests.p[0]) if known else None,
+        equivalence_p=float(tests.equivalence[0]) if known else None,
+        worse_p=non_inferiority(difference, deviation, degrees, options.margin) if known else None,
+        verdict=tests.verdicts()[0],
+        effect=effect,
+        wins=wins,
+        losses=losses,
+        ties=ties,
+        direct=sign_test(wins, losses, confidence=options.confidence) if wins + losses else None,
+        margin=options.margin,
+        confidence=options.confidence,
+        method=board.covariance.method,
+    )
+
+
+def _direct(board: FittedBoard, i: int, j: int) -> tuple[int, int, int]:
+    low, high = min(i, j), max(i, j)
+    at = np.flatnonzero((board.cells.low == low) & (board.cells.high == high))
+    if not len(at):
+        return 0, 0, 0
+    lost, tied, won = (int(c) for c in board.cells.counts[at[0]])
+    return (won, lost, tied) if i == low else (lost, won, tied)

@@ -1,0 +1,202 @@
+"""Two competitors at a time: is the difference real, is it large, is it negligible; with many pairs at once.
+
+d = θ_i − θ_j, s its standard error, t the upper tail of Student's t with the pair's degrees of freedom.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from ratings.errors import BadOptionError, BadValueError
+from ratings.newton import Matrix, Vector
+from ratings.rows import sum_by
+from ratings.scale import POINTS_PER_LOG_ODDS
+
+Adjustment = Literal["holm", "bh", "by", "bonferroni", "none"]
+Verdict = Literal["different", "equivalent", "different, negligible", "undecided"]
+
+
+def adjusted(p: Vector, method: Adjustment = "holm") -> Vector:
+    """Adjusted p-values (m,) of m tests, in their order.
+
+    holm (1979) and bonferroni hold the chance of any false claim, bh (Benjamini & Hochberg 1995) the
+    expected share of false claims, by (Benjamini & Yekutieli 2001) that under any dependence.
+    """
+    p = np.asarray(p, dtype=np.float64)
+    if ((p < 0) | (p > 1) | np.isnan(p)).any():
+        raise BadValueError("p-values lie in [0, 1]", row=int(np.argmax((p < 0) | (p > 1) | np.isnan(p))))
+    m, order = len(p), np.argsort(p, kind="stable")
+    place = np.arange(1, m + 1)
+    ranked = p[order]
+    if method == "none":
+        return p
+    if method == "bonferroni":
+        return np.minimum(p * m, 1)
+    if method == "holm":
+        stepped = np.maximum.accumulate(ranked * (m - place + 1))
+    elif method in ("bh", "by"):
+        factor = (1 / place).sum() if method == "by" else 1.0
+        stepped = np.minimum.accumulate((ranked * m * factor / place)[::-1])[::-1]
+    else:
+        raise BadOptionError(f"adjustment {method!r}", todo="use holm, bh, by, bonferroni or none")
+    result = np.empty(m)
+    result[order] = np.minimum(stepped, 1)
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class PairTests:
+    """All m = K(K − 1)/2 pairs i < j; arrays (m,), differences in log-odds.
+
+    p: two-sided, d = 0 · p_adjusted: all pairs at once · equivalence, equivalence_adjusted: two one-sided
+    tests of |d| ≥ margin, the larger of both p (Holm across pairs) · degrees: of each pair's t.
+    """
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    difference: Vector
+    deviation: Vector
+    degrees: Vector
+    p: Vector
+    p_adjusted: Vector
+    equivalence: Vector
+    equivalence_adjusted: Vector
+    margin: float
+    adjustment: Adjustment
+    level: float
+
+    def verdicts(self) -> list[Verdict]:
+        """Different, equivalent, both at once, or undecided, at the level, after adjustment."""
+        different = self.p_adjusted < self.level
+        equivalent = self.equivalence_adjusted < self.level
+        words: dict[tuple[bool, bool], Verdict] = {
+            (True, True): "different, negligible",
+            (True, False): "different",
+            (False, True): "equivalent",
+            (False, False): "undecided",
+        }
+        return [words[bool(d), bool(e)] for d, e in zip(different, equivalent, strict=True)]
+
+
+def pair_tests(
+    strengths: Vector,
+    deviations: Matrix,
+    degrees: Vector | float = np.inf,
+    *,
+    margin: float = 10.0,
+    adjustment: Adjustment = "holm",
+    level: float = 0.05,
+) -> PairTests:
+    """Test all pairs. strengths (K,) · deviations (K, K) of differences · degrees: per competitor (K,), the
+    smaller of two counts, or one for all; infinite: normal · margin in points."""
+    first, second = np.triu_indices(len(strengths), 1)
+    each = np.broadcast_to(np.asarray(degrees, dtype=np.float64), strengths.shape)
+    df = np.minimum(each[first], each[second])
+    difference, deviation = strengths[first] - strengths[second], deviations[first, second]
+    p = np.minimum(2 * upper_tail(np.abs(difference) / deviation, df), 1.0)
+    bound = margin / POINTS_PER_LOG_ODDS
+    equivalence = upper_tail((bound - np.abs(difference)) / deviation, df)
+    return PairTests(
+        first=first,
+        second=second,
+        difference=difference,
+        deviation=deviation,
+        degrees=df,
+        p=p,
+        p_adjusted=adjusted(p, adjustment),
+        equivalence=equivalence,
+        equivalence_adjusted=adjusted(equivalence, "holm"),
+        margin=margin,
+        adjustment=adjustment,
+        level=level,
+    )
+
+
+def upper_tail(t: Vector, degrees: Vector) -> Vector:
+    """P(T > t) (any shape) with these degrees of freedom; normal where infinite, 1 where there are none."""
+    finite = np.isfinite(degrees)
+    safe = np.where(finite & (degrees > 0), degrees, 1.0)
+    tail = np.where(finite, stats.t.sf(t, safe), stats.norm.sf(t))
+    return np.where(degrees > 0, tail, 1.0)
+
+
+def non_inferiority(difference: float, deviation: float, degrees: float, margin: float) -> float:
+    """One-sided p of "the first is worse by `margin` points or more"; small: it isn't. d in log-odds."""
+    t = (difference + margin / POINTS_PER_LOG_ODDS) / deviation
+    return float(upper_tail(np.array(t), np.array(degrees)))
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How large a difference is, each with its interval end points.
+
+    points: rating gap · win_probability: of a decisive vote · net_win_rate: P(win) − P(loss), ties apart ·
+    cohens_h: 2·arcsin√p − 2·arcsin√½ of the win probability.
+    """
+
+    points: tuple[float, float, float]
+    win_probability: tuple[float, float, float]
+    net_win_rate: tuple[float, float, float]
+    cohens_h: tuple[float, float, float]
+
+
+def effect_sizes(
+    difference: float, deviation: float, degrees: float, *, confidence: float = 0.95, tie_share: float = 0.0
+) -> Effect:
+    """Estimate, lower and upper end of each effect size of d; all rise with d, so the ends carry over."""
+    upper = (1 + confidence) / 2
+    critical = float(stats.t.ppf(upper, degrees) if np.isfinite(degrees) else stats.norm.ppf(upper))
+    d = np.array([difference, difference - critical * deviation, difference + critical * deviation])
+    p = expit(d)
+    h = 2 * np.arcsin(np.sqrt(p)) - np.pi / 2
+    net = (1 - tie_share) * (2 * p - 1)
+    return Effect(*(_three(values) for values in (d * POINTS_PER_LOG_ODDS, p, net, h)))
+
+
+def _three(values: Vector) -> tuple[float, float, float]:
+    estimate, lower, upper = (float(v) for v in values)
+    return estimate, lower, upper
+
+
+@dataclass(frozen=True, eq=False)
+class QuasiVariances:
+    """q (K,): Var(θ_i − θ_j) ≈ q_i + q_j, so that one error per competitor serves every pair.
+
+    worst (2,): the most negative and most positive relative error of a standard error over all pairs.
+    """
+
+    values: Vector
+    worst: tuple[float, float]
+
+
+def quasi_variances(covariance: Matrix) -> QuasiVariances:
+    """Quasi-variances of a covariance (K, K), K ≥ 3: least squares of log(q_i + q_j) on log Var(θ_i − θ_j)
+    (Firth & de Menezes 2004). For K = 2 half the variance each."""
+    k = len(covariance)
+    first, second = np.triu_indices(k, 1)
+    variance = covariance[first, first] + covariance[second, second] - 2 * covariance[first, second]
+    if (variance <= 0).any():
+        raise BadValueError("a difference has no positive variance", todo="leave such competitors out")
+    target = np.log(variance)
+
+    def loss(log_q: Vector) -> tuple[float, Vector]:
+        q = np.exp(log_q)
+        total = q[first] + q[second]
+        error = np.log(total) - target
+        share = 2 * error / total
+        gradient = sum_by(first, share, k) + sum_by(second, share, k)
+        return float(error @ error), gradient * q
+
+    start = np.full(k, np.log(variance.mean() / 2))
+    # A quasi-variance may be about zero in data with one precise competitor; the bound keeps exp() in range.
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(-40, 40)] * k, tol=1e-15)
+    values = np.exp(found.x)
+    errors = np.sqrt((values[first] + values[second]) / variance) - 1
+    return QuasiVariances(values, (float(errors.min()), float(errors.max())))

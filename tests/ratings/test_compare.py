@@ -1,0 +1,118 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from textbook_boards import TEAMS, baseball, board
+
+from ratings.__main__ import main
+from ratings.board_options import LeaderboardOptions
+from ratings.compare import compare_two
+from ratings.errors import IncomparableError, UnknownCompetitorError
+
+
+def test_a_difference_has_an_interval_tests_and_direct_battles():
+    duel = compare_two(baseball(), 0, 6)
+    assert duel.difference == pytest.approx(1092.2707859558795 - 817.5611334921505, abs=1e-6)
+    assert duel.lower < duel.difference < duel.upper
+    assert duel.p < 1e-4
+    assert duel.verdict == "different"
+    assert duel.effective_clusters is None
+    assert (duel.wins, duel.losses, duel.ties) == (11, 2, 0)
+    assert duel.direct.p == pytest.approx(0.0224609375)
+    back = compare_two(baseball(), 6, 0)
+    assert (back.difference, back.wins, back.losses) == (-duel.difference, 2, 11)
+    assert back.p == pytest.approx(duel.p)
+
+
+def test_clusters_of_the_difference_itself_count():
+    votes = baseball()
+    one_rater_for_first = np.where((votes.a == 0) | (votes.b == 0), 0, np.arange(273) % 20).astype(np.int32)
+    duel = compare_two(replace(votes, rater=one_rater_for_first), 0, 6)
+    others = compare_two(replace(votes, rater=one_rater_for_first), 3, 6)
+    assert duel.effective_clusters < 4 < 10 < others.effective_clusters
+    assert duel.degrees == duel.effective_clusters - 1
+    two_raters = replace(votes, rater=((votes.a == 0) | (votes.b == 0)).astype(np.int32))
+    lone = compare_two(two_raters, 0, 6)
+    assert lone.effective_clusters < 2
+    assert (lone.lower, lone.p, lone.verdict) == (None, None, "undecided")
+
+
+def test_the_margin_decides_what_is_worse():
+    options = LeaderboardOptions(bootstrap=0, margin=300)
+    assert compare_two(baseball(), 6, 0, options).worse_p > compare_two(baseball(), 0, 6, options).worse_p
+
+
+def test_what_cannot_be_compared_is_refused():
+    with pytest.raises(IncomparableError, match="no path"):
+        compare_two(board(4, [(0, 1, 3, 1), (2, 3, 2, 2)]), 0, 2)
+    with pytest.raises(IncomparableError, match="every battle"):
+        compare_two(board(3, [(0, 1, 4, 0), (1, 2, 2, 1)]), 0, 1)
+    with pytest.raises(IncomparableError, match="itself"):
+        compare_two(baseball(), 1, 1)
+    with pytest.raises(UnknownCompetitorError):
+        compare_two(baseball(), 1, 7)
+
+
+@pytest.fixture
+def games(tmp_path):
+    votes = baseball()
+    path = tmp_path / "games.csv"
+    lines = [
+        f"{TEAMS[a]},{TEAMS[b]},{('model_a', 'model_b')[o]},r{i % 30},p{i // 2}"
+        for i, (a, b, o) in enumerate(zip(votes.a, votes.b, votes.outcome, strict=True))
+    ]
+    path.write_text("model_a,model_b,winner,judge,prompt_id\n" + "\n".join(lines) + "\n")
+    return str(path)
+
+
+def test_compare_on_the_command_line(games, capsys):
+    assert main(["compare", games, "Milwaukee", "Baltimore"]) == 0
+    words = capsys.readouterr().out
+    assert "Milwaukee less Baltimore: +274.7 points" in words
+    assert "Verdict: different" in words
+    assert "Direct battles: 11 won, 2 lost, 0 tied" in words
+    assert main(["compare", games, "Milwaukee", "Baltimore", "--cluster", "none", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["difference"] == pytest.approx(274.70965, abs=1e-4)
+    assert main(["compare", games, "Milwaukee", "Chicago"]) == 2
+
+
+def test_plan_on_the_command_line(games, capsys):
+    assert main(["plan", "--difference", "20", "--decisive-votes", "200", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert plan["two competitors alone"]["count"] == 2372
+    assert plan["smallest difference found"]["points"] == pytest.approx(69.32850007930578, abs=1e-6)
+    arguments = ["plan", "--difference", "50", "--votes", games, "--between", "Milwaukee", "Detroit"]
+    assert main(arguments) == 0
+    words = capsys.readouterr().out
+    assert "more votes on this pair" in words
+    assert "more raters as active as the present ones" in words
+    assert "new prompts" in words
+    assert main(["plan"]) == 2
+    assert main(["plan", "--votes", games]) == 2
+
+
+def test_agreement_on_the_command_line(tmp_path, capsys):
+    # Cohen's table [[20, 5], [10, 15]]: kappa 0.4; the second rater saw the sides swapped
+    cells = [
+        ("model_a", "model_b", 20),
+        ("model_a", "model_a", 5),
+        ("model_b", "model_b", 10),
+        ("model_b", "model_a", 15),
+    ]
+    rows = [(one, other) for one, other, n in cells for _ in range(n)]
+    lines = [f"x,y,{one},ann,p{i}\ny,x,{other},bob,p{i}" for i, (one, other) in enumerate(rows)]
+    path = tmp_path / "votes.csv"
+    path.write_text("model_a,model_b,winner,judge,prompt_id\n" + "\n".join(lines) + "\nx,y,tie,ann,p0\n")
+    arguments = ["agreement", str(path), "--between", "ann", "bob", "--resamples", "50"]
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["agreement"]["every"]["estimate"] == pytest.approx(0.7)
+    assert found["between"]["kappa"]["estimate"] == pytest.approx(0.4)
+    assert (found["raters"], found["units"], found["repeated"]) == (2, 50, 1)
+    assert main(arguments) == 0
+    assert "Cohen's kappa: 0.400" in capsys.readouterr().out
+    assert main(["agreement", str(path), "--between", "ann", "eve"]) == 2
+    path.write_text("model_a,model_b,winner,judge,prompt_id\nx,y,tie,ann,p0\n")
+    assert main(["agreement", str(path)]) == 2
+    assert "let raters overlap" in capsys.readouterr().err

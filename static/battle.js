@@ -120,9 +120,9 @@
     const order = answer.dataset.order.split(" ").filter((id) => id && !unsent.has(id));
     if (order.some((id) => !known.has(id))) return false;
     const onScreen = current();
-    part("notice").replaceWith(answer.querySelector("#notice"));
     part("progress").textContent = answer.dataset.progress;
     if (!order.length && !unsent.size) return finish(answer);
+    part("notice").replaceWith(answer.querySelector("#notice"));
     if (!part("vote-bar").querySelector(".votes")) part("vote-bar").replaceWith(answer.querySelector("#vote-bar"));
     else part("recorded").replaceWith(answer.querySelector("#recorded"));
     ahead = order.slice(1).map((id) => known.get(id));
@@ -167,26 +167,34 @@
     sending = true;
     for (let failures = 0; queue.length; ) {
       const act = queue[0];
+      let answer;
       try {
-        const { status, html } = await post(act);
-        failures = 0;
-        settled();
-        const isRefused = status === 403 || status === 404;
-        if (isRefused && !act.refused) {
-          // The page may be older than the session: a fresh one has the right token.
-          keep((acts) => acts.map((one) => (one.id === act.id ? { ...one, refused: true } : one)));
-          location.reload();
-          return;
-        }
-        keep((acts) => acts.filter((one) => one.id !== act.id));
-        if (isRefused) lost(say.sayRefused);
-        else if (!queue.length && !absorb(html)) await refresh();
+        answer = await post(act);
       } catch {
         lost(say.sayOffline);
         await pause(TRY_AGAIN_MS[Math.min(failures++, TRY_AGAIN_MS.length - 1)]);
+        continue;
       }
+      failures = 0;
+      settled();
+      if (take(act, answer)) return;
     }
     sending = false;
+  }
+
+  /* The server has answered; true when the page is about to be loaded anew. */
+  function take(act, { status, html }) {
+    const isRefused = status === 403 || status === 404;
+    if (isRefused && !act.refused) {
+      // The page may be older than the session: a fresh one has the right token.
+      keep((acts) => acts.map((one) => (one.id === act.id ? { ...one, refused: true } : one)));
+      location.reload();
+      return true;
+    }
+    keep((acts) => acts.filter((one) => one.id !== act.id));
+    if (isRefused) lost(say.sayRefused);
+    else if (!queue.length && !absorb(html)) refresh();
+    return false;
   }
 
   function pause(milliseconds) {
@@ -197,11 +205,8 @@
   }
 
   async function refresh() {
-    const response = await fetch(location.href, { headers: { "HX-Request": "true" } });
-    if (response.ok) {
-      ahead = [];
-      absorb(await response.text());
-    }
+    const response = await fetch(location.href, { headers: { "HX-Request": "true" } }).catch(() => null);
+    if (!response?.ok || !absorb(await response.text())) location.reload();
   }
 
   /* A line above the bar: bad news stays until it is over, others go by themselves. */
@@ -305,7 +310,8 @@
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.repeat || event.isComposing || event.keyCode === 229) return;
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+    // A field in a dialog that was just closed keeps the focus for a moment; it isn't typed into any more.
+    if (event.target.closest("input, textarea, select, [contenteditable]")?.checkVisibility()) return;
     if (document.querySelector("dialog[open], :popover-open")) return;
     const arrow = ARROW_KEYS[event.key];
     const act = arrow ?? (letters ? LETTER_KEYS[letter(event)] : undefined);

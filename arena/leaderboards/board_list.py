@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 
 from arena.campaigns.models import Campaign
 from arena.leaderboards import sentences
+from arena.leaderboards.board_rows import first_of
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.raters.access import User, teams_of
 from arena.raters.models import Role
@@ -40,13 +41,12 @@ def _listed(campaign: Campaign, boards: QuerySet[Leaderboard]) -> Listed:
     snapshot = Snapshot.objects.filter(leaderboard__in=plain).order_by(people_first, "-pk").first()
     if snapshot is None:
         return Listed(campaign, None)
-    standings = list(snapshot.standings.select_related("competitor"))
-    first = [standing.competitor.name for standing in standings if standing.tied_first]
+    first = first_of(snapshot.standings.select_related("competitor"))
     opening = _("in simulated votes, ") if snapshot.counts["simulated"] else ""
     return Listed(
         campaign,
         snapshot,
-        sentence=sentences.compose(opening, [sentences.say_first(first, len(standings))]),
+        sentence=sentences.compose(opening, sentences.say_top(first.names, first.models, first.groups)),
         votes=say_votes(snapshot),
         simulated=_("simulated votes") if snapshot.counts["simulated"] else "",
     )

@@ -117,9 +117,10 @@ def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> s
     opening = _("in simulated votes, ") if simulated else ""
     if source.judge is not None:
         opening = _("according to the judge %(name)s, ") % {"name": source.judge.name}
-    clauses = [sentences.say_first(overall.first, len(overall.standings))]
+    top, hard_top = overall.first, hard.first
+    clauses = sentences.say_top(top.names, top.models, top.groups)
     if hard.snapshot:
-        clauses.append(sentences.say_hard(hard.first, len(hard.standings), overall.first))
+        clauses.append(sentences.say_hard(hard_top.names, hard_top.models, top.names))
     if style.snapshot:
         clauses.append(sentences.say_moves(_moves(style)))
     return sentences.compose(opening, clauses)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -46,8 +46,28 @@ class Column:
         return self.run is not None and self.run.state == SnapshotRun.State.FAILED
 
     @property
-    def first(self) -> list[str]:
-        return [standing.competitor.name for standing in self.standings.values() if standing.tied_first]
+    def first(self) -> First:
+        return first_of(self.standings.values())
+
+
+@dataclass(frozen=True)
+class First:
+    """Who may be first among how many that can be compared, and in how many groups the models fall."""
+
+    names: list[str]
+    models: int
+    groups: int
+
+
+def first_of(standings: Iterable[Standing]) -> First:
+    """By falling rating; where battles don't connect all models, of the group with the most battles."""
+    groups: dict[int, list[Standing]] = {}
+    for standing in sorted(standings, key=_place):
+        groups.setdefault(standing.component, []).append(standing)
+    if not groups:
+        return First([], 0, 0)
+    group = max(groups.values(), key=lambda group: sum(standing.battles for standing in group))
+    return First([s.competitor.name for s in group if s.tied_first], len(group), len(groups))
 
 
 @dataclass(frozen=True)
@@ -193,7 +213,7 @@ def _tags(competitor: Competitor, standing: Standing, common: set[str]) -> tuple
     """A flag that every row carries is a warning below the table, and no tag in each row."""
     tags = [str(FLAGS[flag]) for flag in standing.flags if flag not in common and FLAGS[flag]]
     if competitor.status != Competitor.Status.ACTIVE:
-        tags.append(competitor.get_status_display())
+        tags.append(competitor.get_status_display().lower())
     if competitor.role == Competitor.Role.SENTINEL:
         tags.append(_("sentinel"))
     return tuple(tags)

@@ -9,7 +9,7 @@ from statistics import median
 
 MEAN = 1000.0
 # An interval wider than so many typical ones would squeeze all others into a few pixels: it is cut.
-WIDEST = 4.0
+WIDEST = 2.5
 MARGIN = 0.04
 STEPS = (5, 10, 25, 50, 100, 200, 500, 1000, 2500)
 MOST_TICKS = 5

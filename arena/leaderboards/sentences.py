@@ -39,14 +39,26 @@ def signed(points: float) -> str:
 
 
 def say_first(first: Sequence[str], models: int) -> str:
-    """Who is first, as a clause without its full stop; `first` are all who may be."""
+    """Who is first, as a clause without its full stop; `first` are all who may be, by falling rating."""
     if not first:
         return _("no model has enough votes to be ranked")
     if len(first) == models and models > 2:
         return _("nothing tells the %(n)d models apart: all are tied for first") % {"n": models}
     if len(first) == 1:
         return _("%(name)s leads") % {"name": first[0]}
+    if len(first) > max(NAMED, models / 2):
+        words = {"n": len(first), "all": models, "name": first[0]}
+        return _("%(n)d of %(all)d models are tied for first, %(name)s with the highest rating") % words
     return _("%(names)s are tied for first") % {"names": list_names(first)}
+
+
+def say_top(first: Sequence[str], models: int, groups: int) -> list[str]:
+    """The clauses about the overall board; several groups make it a statement about the largest."""
+    clauses = [say_first(first, models)]
+    if groups > 1:
+        words = _("the models fall into %(n)d groups that can't be compared, and this is the largest")
+        clauses.append(words % {"n": groups})
+    return clauses
 
 
 def say_hard(first: Sequence[str], models: int, overall: Sequence[str]) -> str:
@@ -75,7 +87,7 @@ def compose(opening: str, clauses: Sequence[str]) -> str:
 
 def capitalise(sentence: str) -> str:
     """Names keep their own spelling: only a clause's first word of ours is raised."""
-    raised = ("no ", "nothing ", "on ", "hard ", "at ", "in ", "according ")
+    raised = ("no ", "nothing ", "the ", "on ", "hard ", "at ", "in ", "according ")
     return sentence[0].upper() + sentence[1:] if sentence.startswith(raised) else sentence
 
 

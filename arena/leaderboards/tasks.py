@@ -5,7 +5,13 @@ from huey.contrib.djhuey import db_periodic_task, db_task
 
 from arena.leaderboards.models import SnapshotRun
 from arena.leaderboards.schedule import request_due
-from arena.leaderboards.snapshots import do_run
+
+
+def do_run(run: SnapshotRun) -> None:
+    # Web processes import this file and never fit: scipy's second at the start is the worker's alone.
+    from arena.leaderboards import snapshots
+
+    snapshots.do_run(run)
 
 
 @db_task()

@@ -1,0 +1,446 @@
+"""The board pages: what they say, to whom, and what they say when there is nothing to show."""
+
+import csv
+import io
+import re
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from arena.corpus.models import Competitor
+from arena.leaderboards import snapshots
+from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
+from arena.leaderboards.schedule import request_snapshots
+from arena.raters.models import Rater
+
+PAGE = "/boards/joust/"
+
+
+@pytest.fixture(autouse=True)
+def hardly_any_resamples(settings):
+    """Pages show the robust intervals; the bootstrap is tested with the snapshots."""
+    settings.BOOTSTRAP_RESAMPLES = 2
+
+
+@pytest.fixture
+def joust(voted_campaign, cast):
+    """A campaign whose three boards of people have been taken."""
+    small = voted_campaign("joust")
+    for leaderboard in ensure_leaderboards(small.campaign):
+        assert snapshots.take_snapshot(leaderboard).snapshot
+    return small
+
+
+def show_to(campaign, visibility: str) -> None:
+    campaign.leaderboards.update(visibility=visibility)
+
+
+def text_of(response) -> str:
+    """The page's words, tags and runs of white space taken out."""
+    return " ".join(re.sub(r"<[^>]*>", " ", response.content.decode()).split())
+
+
+# --- what the page says -----------------------------------------------------------------------------------
+
+
+def test_the_page_shows_every_standing_of_the_three_boards(joust, signed_in):
+    page = signed_in("ravi").get(PAGE)
+    assert page.status_code == 200
+    html = page.content.decode()
+    for snapshot in Snapshot.objects.all():
+        for standing in snapshot.standings.select_related("competitor"):
+            label = f"{standing.rating:.0f}, interval from {standing.lower:.0f} to {standing.upper:.0f}"
+            assert f'aria-label="{label}"' in html
+            assert standing.competitor.name in html
+    assert html.count('class="interval"') == 15
+
+
+def test_the_page_begins_with_a_sentence_to_quote(joust, signed_in):
+    for rater in Rater.objects.filter(admission=Rater.Admission.SIMULATED):
+        rater.admission = Rater.Admission.RECORDED
+        rater.save()
+    call_command("take_snapshots")
+    words = text_of(signed_in("ravi").get(PAGE))
+    overall = Snapshot.objects.filter(leaderboard__slug="joust-overall").first()
+    first = overall.standings.filter(tied_first=True).order_by("-rating")
+    names = [standing.competitor.name for standing in first]
+    assert 2 <= len(names) <= 3
+    assert f"{', '.join(names[:-1])} and {names[-1]} are tied for first." in words
+    assert re.search(r"at equal length and format Fjord drops by \d+ points, the largest move\.", words)
+
+
+def test_facts_stand_above_the_table(joust, signed_in):
+    words = text_of(signed_in("ravi").get(PAGE))
+    assert "600 votes" in words
+    assert re.search(r"20 raters \(effective 1\d\)", words)
+    assert "24 prompts, 8 hard" in words
+    assert re.search(r"design effect \d\.\d", words)
+    assert "ties count half" in words
+    assert "hard: marked so, or ≥ 6 of 7 criteria" in words
+    assert "checked against choix, largest difference &lt; 0.0001 points" in words
+
+
+def test_warnings_stand_below_under_the_name_of_their_board(joust, signed_in):
+    words = text_of(signed_in("ravi").get(PAGE))
+    care = words[words.index("What to be careful about") :]
+    hard = Snapshot.objects.get(leaderboard__slug="joust-hard")
+    assert hard.warnings
+    for warning in hard.warnings:
+        assert warning.replace("'", "&#x27;") in care
+    assert "(hard prompts)" in care
+
+
+def test_the_worth_of_style_is_told_in_points(joust, signed_in):
+    words = text_of(signed_in("ravi").get(PAGE))
+    length = Snapshot.objects.get(leaderboard__slug="joust-style").coefficients[0]
+    assert length["name"] == "length"
+    assert re.search(
+        rf"length in characters \+{length['points']:.0f} .*? \+{length['per_doubling']:.0f} ", words
+    )
+
+
+def test_simulated_votes_are_named_wherever_they_are_shown(joust, signed_in):
+    ravi = signed_in("ravi")
+    page = text_of(ravi.get(PAGE))
+    assert "All 600 votes on this page are simulated." in page
+    assert "In simulated votes, " in page
+    listed = text_of(ravi.get("/boards/"))
+    assert "In simulated votes, " in listed
+    assert "600 votes, 5 models" in listed
+    rows = csv.DictReader(io.StringIO(ravi.get("/boards/joust/joust-overall.csv").content.decode()))
+    assert {row["simulated_votes"] for row in rows} == {"600"}
+    assert ravi.get("/boards/joust/joust-overall.json").json()["counts"]["simulated"] == 600
+
+
+def test_people_and_a_judge_are_two_tabs_and_never_pooled(joust, make_judge, signed_in):
+    battles = joust.campaign.battles.order_by("pk")[:300]
+    judge = make_judge(joust, "Sage", dict.fromkeys(battles, "model_b"))
+    call_command("take_snapshots")
+    ravi = signed_in("ravi")
+    people, judged = (
+        text_of(ravi.get(PAGE, {"source": source})) for source in ("raters", f"judge:{judge.pk}")
+    )
+    assert "600 votes" in people
+    assert "300 judgments" not in people
+    assert "300 judgments" in judged
+    assert "According to the judge Sage, " in judged
+    assert "simulated" not in judged
+
+
+def test_a_narrow_window_shows_one_board_at_a_time_by_links(joust, signed_in):
+    ravi = signed_in("ravi")
+    assert 'class="board-table show-overall"' in ravi.get(PAGE).content.decode()
+    hard = ravi.get(PAGE, {"board": "hard"}).content.decode()
+    assert 'class="board-table show-hard"' in hard
+    assert 'href="?source=raters&amp;board=style#table"' in hard
+    assert 'class="board-table show-overall"' in ravi.get(PAGE, {"board": "<b>"}).content.decode()
+
+
+def test_the_page_holds_no_style_attribute_and_no_inline_script(joust, signed_in):
+    html = signed_in("ravi").get(PAGE).content.decode()
+    assert " style=" not in html
+    assert not re.search(r"<script(?![^>]*\bsrc=)", html)
+
+
+def test_positions_keep_their_points_in_a_language_with_commas(joust, signed_in):
+    html = signed_in("ravi").get(PAGE, headers={"accept-language": "de"}).content.decode()
+    positions = re.findall(r' (?:x1|x2|cx)="([^"]+)"', html)
+    assert len(positions) == 15 * 5
+    assert all(re.fullmatch(r"\d+\.\d\d%", position) for position in positions)
+
+
+def test_a_models_name_is_text_and_nothing_else(joust, signed_in):
+    Competitor.objects.filter(name="Ember").update(name="<script>alert(1)</script>")
+    html = signed_in("ravi").get(PAGE).content.decode()
+    assert "<script>alert" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+
+
+def test_a_withdrawn_model_stays_and_says_so(joust, signed_in):
+    Competitor.objects.filter(name="Ember").update(status=Competitor.Status.WITHDRAWN)
+    words = text_of(signed_in("ravi").get(PAGE))
+    assert re.search(r"Ember (too few raters )?withdrawn", words)
+    assert words.count("withdrawn") == 1
+
+
+def test_groups_without_battles_between_them_are_set_apart(make_campaign, cast, cast_vote, signed_in):
+    small = make_campaign("joust", names=("Ember", "Fjord", "Grove", "Heron"), prompts=10)
+    for rater in (cast.alice_rater, cast.bob_rater):
+        for number, prompt in enumerate(small.prompts):
+            cast_vote(small, prompt, "Ember", "Fjord", ["model_a", "model_b"][number % 2], rater)
+            cast_vote(small, prompt, "Grove", "Heron", ["model_b", "model_a"][number % 2], rater)
+    call_command("take_snapshots")
+    words = text_of(signed_in("ravi").get(PAGE))
+    assert "The models fall into 2 groups that can&#x27;t be compared" in words
+    assert words.count("Not comparable with the models above") == 1
+
+
+def test_the_page_takes_few_queries(joust, signed_in, django_assert_max_num_queries):
+    ravi = signed_in("ravi")
+    with django_assert_max_num_queries(25):
+        ravi.get(PAGE)
+
+
+# --- nothing to show --------------------------------------------------------------------------------------
+
+
+def test_a_campaign_without_votes_offers_to_invite_raters(make_campaign, signed_in):
+    make_campaign("joust")
+    words = text_of(signed_in("ravi").get(PAGE))
+    assert "No votes yet" in words
+    assert "Invite raters" in words
+
+
+def test_a_campaign_of_one_model_says_that_a_board_needs_two(make_campaign, signed_in):
+    make_campaign("joust", names=("Ember",))
+    assert "A board needs two models" in text_of(signed_in("ravi").get(PAGE))
+
+
+def test_votes_without_a_snapshot_offer_to_take_one(voted_campaign, cast, signed_in):
+    voted_campaign("joust", votes=7)
+    page = signed_in("ravi").get(PAGE)
+    assert "No snapshot yet 7 votes are in." in text_of(page)
+    assert f'action="{reverse("snapshot-take", args=["joust"])}"' in page.content.decode()
+
+
+def test_a_board_that_cant_be_made_says_what_is_missing(voted_campaign, cast, signed_in):
+    small = voted_campaign("joust", votes=100)
+    for prompt in small.prompts:
+        prompt.is_hard = None
+        prompt.save()
+    call_command("take_snapshots")
+    words = text_of(signed_in("ravi").get(PAGE))
+    assert "No board “hard prompts” yet. Nothing here is about a prompt known to be hard." in words
+
+
+def test_a_failed_fit_shows_the_last_snapshot_and_the_reason(joust, signed_in, cast, cast_vote):
+    cast_vote(joust, joust.prompts[0], "Ember", "Grove", "model_a", cast.alice_rater)
+    board = Leaderboard.objects.get(slug="joust-overall")
+    SnapshotRun.objects.create(leaderboard=board, state=SnapshotRun.State.FAILED, reason="the sky fell")
+    page = signed_in("ravi").get(PAGE)
+    words = text_of(page)
+    assert "The newest snapshot of the board “overall” failed: the sky fell" in words
+    assert "Shown is the last one that didn’t." in words
+    assert page.content.decode().count('class="interval"') == 15
+
+
+# --- who may see ------------------------------------------------------------------------------------------
+
+SEES = {
+    "private": {"ravi", "carol"},
+    "signed_in": {"ravi", "carol", "alice", "mallory", "dora"},
+    "public": {"ravi", "carol", "alice", "mallory", "dora", None},
+}
+ADDRESSES = [
+    "/boards/joust/",
+    "/boards/joust/joust-overall.csv",
+    "/boards/joust/joust-overall.json",
+    "/api/v1/leaderboards/joust-overall/",
+    "/api/v1/leaderboards/joust-overall/snapshots/latest/",
+]
+
+
+@pytest.mark.parametrize("visibility", SEES)
+def test_boards_are_seen_by_whom_they_are_shown_to_and_are_missing_to_all_others(
+    joust, signed_in, client, visibility
+):
+    show_to(joust.campaign, visibility)
+    for person in ("ravi", "carol", "alice", "mallory", "dora", None):
+        visitor = signed_in(person) if person else client
+        expected = 200 if person in SEES[visibility] else 404
+        assert [visitor.get(address).status_code for address in ADDRESSES] == [expected] * 5, person
+        listed = "joust" in visitor.get("/boards/").content.decode()
+        assert listed == (person in SEES[visibility]), person
+
+
+def test_a_board_can_be_shown_while_its_sibling_stays_private(joust, make_judge, client):
+    make_judge(joust, "Sage", dict.fromkeys(joust.campaign.battles.all(), "model_b"))
+    call_command("take_snapshots")
+    joust.campaign.leaderboards.filter(judge=None).update(visibility="public")
+    page = client.get(PAGE)
+    assert page.status_code == 200
+    assert "Sage" not in page.content.decode()
+    assert client.get(PAGE, {"source": "judge:1"}).status_code == 200
+    assert "Sage" not in client.get(PAGE, {"source": "judge:1"}).content.decode()
+
+
+def test_strangers_get_no_buttons(joust, client):
+    show_to(joust.campaign, "public")
+    assert "<form" not in client.get(PAGE).content.decode()
+
+
+def test_an_unknown_campaign_and_an_unknown_board_are_missing(joust, signed_in):
+    ravi = signed_in("ravi")
+    for address in ("/boards/nowhere/", "/boards/joust/other.csv", "/boards/nowhere/joust-overall.csv"):
+        assert ravi.get(address).status_code == 404
+
+
+def test_pages_answer_only_their_methods(joust, signed_in):
+    carol = signed_in("carol")
+    assert carol.post(PAGE).status_code == 405
+    assert carol.get(reverse("snapshot-take", args=["joust"])).status_code == 405
+    assert carol.get(reverse("board-visibility", args=["joust"])).status_code == 405
+
+
+# --- acts -------------------------------------------------------------------------------------------------
+
+
+def test_taking_a_snapshot_only_asks_for_it(voted_campaign, cast, signed_in, monkeypatch):
+    voted_campaign("joust", votes=60)
+    monkeypatch.setattr(snapshots, "fit_leaderboard", lambda *_: pytest.fail("a request fitted"))
+    response = signed_in("ravi").post(reverse("snapshot-take", args=["joust"]))
+    assert (response.status_code, response["Location"]) == (302, PAGE)
+    assert set(SnapshotRun.objects.values_list("state", flat=True)) == {"queued"}
+
+
+def test_the_worker_takes_up_the_request_once_it_is_stored(
+    voted_campaign, cast, signed_in, django_capture_on_commit_callbacks
+):
+    voted_campaign("joust", votes=60)
+    with django_capture_on_commit_callbacks(execute=True):
+        signed_in("ravi").post(reverse("snapshot-take", args=["joust"]))
+    assert Snapshot.objects.count() == 3
+
+
+@pytest.mark.parametrize("person", ["alice", "mallory", "dora", None])
+def test_only_the_teams_researchers_take_snapshots(joust, signed_in, client, person):
+    show_to(joust.campaign, "public")
+    before = SnapshotRun.objects.count()
+    visitor = signed_in(person) if person else client
+    assert visitor.post(reverse("snapshot-take", args=["joust"])).status_code == 404
+    assert SnapshotRun.objects.count() == before
+
+
+def test_progress_is_shown_until_all_boards_are_done(voted_campaign, cast, signed_in):
+    runs = request_snapshots(voted_campaign("joust", votes=60).campaign)
+    ravi = signed_in("ravi")
+    assert "Waiting for the worker" in text_of(ravi.get(PAGE))
+    snapshots.do_run(runs[0])
+    bar = ravi.get(PAGE, headers={"hx-request": "true"})
+    assert "1 of 3 boards done" in text_of(bar)
+    assert "<html" not in bar.content.decode()
+    assert "HX-Request" in bar["Vary"]
+    assert "HX-Refresh" not in bar
+    for run in runs[1:]:
+        snapshots.do_run(run)
+    assert ravi.get(PAGE, headers={"hx-request": "true"})["HX-Refresh"] == "true"
+
+
+def test_an_admin_shows_the_boards_of_one_source(joust, make_judge, signed_in, client):
+    make_judge(joust, "Sage", dict.fromkeys(joust.campaign.battles.all(), "model_b"))
+    ensure_leaderboards(joust.campaign)
+    address = reverse("board-visibility", args=["joust"])
+    response = signed_in("carol").post(address, {"source": "raters", "visibility": "public"})
+    assert response["Location"] == f"{PAGE}?source=raters"
+    visible = dict(joust.campaign.leaderboards.values_list("judge__name", "visibility"))
+    assert visible == {None: "public", "Sage": "private"}
+    assert client.get(PAGE).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("source", "visibility"),
+    [("raters", "everybody"), ("judge:99", "public"), ("judge:x", "public"), ("", "public")],
+)
+def test_a_wrong_choice_of_audience_changes_nothing(joust, signed_in, source, visibility):
+    address = reverse("board-visibility", args=["joust"])
+    response = signed_in("carol").post(address, {"source": source, "visibility": visibility})
+    assert response.status_code == 302
+    assert set(joust.campaign.leaderboards.values_list("visibility", flat=True)) == {"private"}
+
+
+@pytest.mark.parametrize("person", ["ravi", "alice", "dora"])
+def test_only_the_teams_admins_choose_the_audience(joust, signed_in, person):
+    address = reverse("board-visibility", args=["joust"])
+    response = signed_in(person).post(address, {"source": "raters", "visibility": "public"})
+    assert response.status_code == 404
+    assert not Leaderboard.objects.filter(visibility="public").exists()
+
+
+def test_boards_of_a_new_judge_are_private_whatever_the_others_are(joust, make_judge):
+    show_to(joust.campaign, "public")
+    make_judge(joust, "Sage", dict.fromkeys(joust.campaign.battles.all(), "model_b"))
+    judged = [board for board in ensure_leaderboards(joust.campaign) if board.judge]
+    assert {board.visibility for board in judged} == {"private"}
+
+
+# --- files and API ----------------------------------------------------------------------------------------
+
+
+def test_the_csv_holds_every_number_of_the_snapshot(joust, signed_in):
+    response = signed_in("ravi").get("/boards/joust/joust-style.csv")
+    snapshot = Snapshot.objects.get(leaderboard__slug="joust-style")
+    assert response["Content-Disposition"] == (
+        f'attachment; filename="joust-style-snapshot-{snapshot.pk}.csv"'
+    )
+    rows = {row["model"]: row for row in csv.DictReader(io.StringIO(response.content.decode()))}
+    assert len(rows) == 5
+    for standing in snapshot.standings.select_related("competitor"):
+        row = rows[standing.competitor.name]
+        for column in ("rating", "lower", "upper", "shift", "shift_lower", "shift_upper"):
+            assert float(row[column]) == getattr(standing, column)
+        for column in ("rank_lower", "rank_upper", "battles", "wins", "losses", "ties"):
+            assert int(row[column]) == getattr(standing, column)
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_a_name_that_looks_like_a_formula_is_text_in_a_spreadsheet(joust, signed_in, start):
+    Competitor.objects.filter(name="Ember").update(name=f"{start}HYPERLINK(1)", organisation=f"{start}1+1")
+    content = signed_in("ravi").get("/boards/joust/joust-overall.csv").content.decode()
+    rows = list(csv.DictReader(io.StringIO(content, newline="")))
+    assert f"'{start}HYPERLINK(1)" in [row["model"] for row in rows]
+    assert f"'{start}1+1" in [row["organisation"] for row in rows]
+
+
+def test_the_json_file_and_the_api_say_the_same(joust, signed_in):
+    ravi = signed_in("ravi")
+    file = ravi.get("/boards/joust/joust-overall.json").json()
+    api = ravi.get("/api/v1/leaderboards/joust-overall/snapshots/latest/").json()
+    assert file == api == ravi.get(f"/api/v1/snapshots/{file['id']}/").json()
+    snapshot = Snapshot.objects.get(leaderboard__slug="joust-overall")
+    assert file["vote_digest"] == snapshot.vote_digest
+    ratings = {row["competitor"]: row["rating"] for row in file["standings"]}
+    assert ratings == dict(snapshot.standings.values_list("competitor__name", "rating"))
+
+
+def test_the_api_lists_what_the_caller_may_see(joust, signed_in, client):
+    ravi = signed_in("ravi")
+    assert ravi.get("/api/v1/leaderboards/").json()["count"] == 3
+    assert ravi.get("/api/v1/leaderboards/", {"campaign": "other"}).json()["count"] == 0
+    assert ravi.get("/api/v1/snapshots/", {"leaderboard": "joust-hard"}).json()["count"] == 1
+    for visitor in (signed_in("alice"), client):
+        assert visitor.get("/api/v1/leaderboards/").json()["count"] == 0
+        assert visitor.get("/api/v1/snapshots/").json()["count"] == 0
+        snapshot = Snapshot.objects.first()
+        assert visitor.get(f"/api/v1/snapshots/{snapshot.pk}/").status_code == 404
+
+
+def test_the_api_shows_campaigns_to_their_teams_researchers_alone(joust, signed_in, client):
+    (campaign,) = signed_in("ravi").get("/api/v1/campaigns/").json()["results"]
+    assert campaign["slug"] == "joust"
+    assert sorted(campaign["competitors"]) == ["Ember", "Fjord", "Grove", "Heron", "Inlet"]
+    for person in ("alice", "mallory", "dora"):
+        assert signed_in(person).get("/api/v1/campaigns/").json()["count"] == 0
+        assert signed_in(person).get("/api/v1/campaigns/joust/").status_code == 404
+    assert client.get("/api/v1/campaigns/").status_code == 403
+
+
+def test_the_api_changes_nothing(joust, signed_in):
+    carol = signed_in("carol")
+    for address in ("/api/v1/leaderboards/", "/api/v1/snapshots/", "/api/v1/campaigns/"):
+        assert carol.post(address, {}).status_code == 405
+
+
+def test_a_board_without_a_snapshot_has_no_latest(make_campaign, signed_in, cast):
+    ensure_leaderboards(make_campaign("joust").campaign)
+    ravi = signed_in("ravi")
+    assert ravi.get("/api/v1/leaderboards/joust-overall/").status_code == 200
+    assert ravi.get("/api/v1/leaderboards/joust-overall/snapshots/latest/").status_code == 404
+    assert ravi.get("/boards/joust/joust-overall.csv").status_code == 404
+
+
+def test_the_schema_describes_the_api_without_a_warning(db, client):
+    call_command("spectacular", "--validate", "--fail-on-warn", "--file", "/dev/null")
+    schema = client.get("/api/v1/schema/").content.decode()
+    assert "/api/v1/leaderboards/{slug}/snapshots/latest/" in schema

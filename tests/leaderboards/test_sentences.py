@@ -1,0 +1,98 @@
+"""What a board says in words."""
+
+import pytest
+
+from arena.leaderboards.sentences import (
+    LEFT_OUT,
+    Move,
+    compose,
+    list_names,
+    say_first,
+    say_hard,
+    say_left_out,
+    say_moves,
+    say_top,
+    signed,
+)
+
+NAMES = ["Ash", "Birch", "Cedar", "Dogwood", "Elm"]
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (NAMES[:1], "Ash"),
+        (NAMES[:2], "Ash and Birch"),
+        (NAMES[:3], "Ash, Birch and Cedar"),
+        (NAMES[:4], "Ash, Birch and 2 others"),
+        (NAMES, "Ash, Birch and 3 others"),
+    ],
+)
+def test_names_are_listed_up_to_three(names, said):
+    assert list_names(names) == said
+
+
+@pytest.mark.parametrize(
+    ("first", "models", "said"),
+    [
+        ([], 5, "no model has enough votes to be ranked"),
+        (NAMES[:1], 5, "Ash leads"),
+        (NAMES[:2], 5, "Ash and Birch are tied for first"),
+        (NAMES[:2], 2, "Ash and Birch are tied for first"),
+        (NAMES[:4], 9, "Ash, Birch and 2 others are tied for first"),
+        (NAMES[:4], 5, "4 of 5 models are tied for first, Ash with the highest rating"),
+        (NAMES, 5, "nothing tells the 5 models apart: all are tied for first"),
+    ],
+)
+def test_the_first_place_is_a_set(first, models, said):
+    assert say_first(first, models) == said
+
+
+def test_hard_prompts_are_told_only_when_they_change_the_first_place():
+    assert say_hard(["Birch", "Ash"], 5, ["Ash", "Birch"]) == "hard prompts don't change that"
+    assert say_hard(["Birch"], 5, ["Ash", "Birch"]) == "on hard prompts Birch leads"
+
+
+def test_groups_that_cant_be_compared_are_said_at_once():
+    assert say_top(["Ash"], 3, 1) == ["Ash leads"]
+    assert "2 groups that can't be compared" in say_top(["Ash"], 3, 2)[1]
+
+
+@pytest.mark.parametrize(
+    ("moves", "said"),
+    [
+        ([], "at equal length and format no model moves by more than its uncertainty"),
+        ([Move("Ash", -90, False)], "at equal length and format no model moves by more than its uncertainty"),
+        (
+            [Move("Ash", -90, False), Move("Birch", -64.6, True), Move("Cedar", 30, True)],
+            "at equal length and format Birch drops by 65 points, the largest move",
+        ),
+        ([Move("Cedar", 30.2, True)], "at equal length and format Cedar gains 30 points, the largest move"),
+    ],
+)
+def test_only_a_move_beyond_its_uncertainty_is_a_move(moves, said):
+    assert say_moves(moves) == said
+
+
+def test_names_keep_their_own_first_letter():
+    assert compose("", ["gpt-x leads", "at equal length …"]) == "gpt-x leads. At equal length …."
+    assert compose("in simulated votes, ", ["Ash leads"]) == "In simulated votes, Ash leads."
+
+
+@pytest.mark.parametrize(
+    ("points", "said"), [(12.4, "+12"), (-31.2, "−31"), (0.4, "0"), (-0.4, "0"), (0.0, "0")]
+)
+def test_points_carry_their_sign(points, said):
+    assert signed(points) == said
+
+
+def test_every_kind_of_row_left_out_has_its_sentence():
+    for reason in LEFT_OUT:
+        (one,), (many,) = say_left_out({reason: 1}), say_left_out({reason: 1234})
+        assert one.startswith("1 ")
+        assert many.startswith("1,234 ")
+
+
+def test_an_unknown_kind_of_row_left_out_is_an_error():
+    with pytest.raises(KeyError):
+        say_left_out({"lost": 3})

@@ -1,0 +1,128 @@
+"""Boards in a real browser: wide and on a phone, light and dark, on paper, and taken by a button."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from arena.leaderboards import snapshots
+from arena.leaderboards.defaults import ensure_leaderboards
+from tests.leaderboards.conftest import voted_campaign
+
+__all__ = ["voted_campaign"]
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+WIDE = {"width": 1440, "height": 900}
+PHONE = {"width": 375, "height": 812}
+BOARDS = ("overall", "hard", "style")
+
+
+@pytest.fixture(autouse=True)
+def hardly_any_resamples(settings):
+    settings.BOOTSTRAP_RESAMPLES = 2
+
+
+@pytest.fixture
+def visit(browser, live_server, signed_in, at_work):
+    """visit("ravi", viewport=PHONE) is a page with that person's session, and a record of complaints."""
+    opened = []
+
+    def make(name: str, **options):
+        context = browser.new_context(**options)
+        context.set_default_timeout(15_000)
+        opened.append(context)
+        session = signed_in(name).cookies["sessionid"].value
+        context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
+        page = context.new_page()
+        return page, at_work(page).record
+
+    yield make
+    for context in opened:
+        context.close()
+
+
+@pytest.fixture
+def joust(voted_campaign, cast):
+    small = voted_campaign("joust", votes=300)
+    for leaderboard in ensure_leaderboards(small.campaign):
+        assert snapshots.take_snapshot(leaderboard).snapshot
+    return small
+
+
+def overflow(page) -> int:
+    return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+
+def shown(page) -> list[str]:
+    return [board for board in BOARDS if page.locator(f"tbody td.{board} svg").first.is_visible()]
+
+
+def test_a_wide_window_shows_three_boards_beside_each_other(joust, visit, live_server):
+    page, record = visit("ravi", viewport=WIDE)
+    page.goto(f"{live_server.url}/boards/joust/")
+    assert shown(page) == list(BOARDS)
+    assert page.locator("nav.board-choice").is_hidden()
+    assert overflow(page) == 0
+    assert record.complaints == []
+
+
+def test_marks_stand_where_their_ratings_are_on_one_scale_for_all_boards(joust, visit, live_server):
+    page, _record = visit("ravi", viewport=WIDE)
+    page.goto(f"{live_server.url}/boards/joust/")
+    marks = page.evaluate(
+        """() => [...document.querySelectorAll("svg.interval:not(.scale)")].map(svg => {
+          const box = svg.getBoundingClientRect(), dot = svg.querySelector("circle").getBoundingClientRect();
+          const mean = svg.querySelector(".mean").getBoundingClientRect();
+          const rating = parseFloat(svg.previousElementSibling.textContent);
+          return [rating, (dot.left + dot.width / 2 - mean.left - mean.width / 2) / box.width];
+        })"""
+    )
+    assert len(marks) == 15
+    far = [(rating, offset) for rating, offset in marks if abs(rating - 1000) > 30]
+    slopes = [offset / (rating - 1000) for rating, offset in far]
+    assert max(slopes) < 1.1 * min(slopes)
+
+
+def test_a_phone_shows_one_board_at_a_time_and_links_to_the_others(joust, visit, live_server):
+    page, record = visit("ravi", viewport=PHONE)
+    page.goto(f"{live_server.url}/boards/joust/")
+    assert shown(page) == ["overall"]
+    assert overflow(page) == 0
+    page.get_by_role("link", name="Style-controlled").click()
+    assert shown(page) == ["style"]
+    assert page.locator("tbody td.move").first.is_visible()
+    assert overflow(page) == 0
+    assert record.complaints == []
+
+
+@pytest.mark.parametrize("size", [PHONE, WIDE], ids=["phone", "wide"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_the_board_pages(joust, visit, live_server, scheme, size):
+    page, _record = visit("ravi", viewport=size, color_scheme=scheme)
+    for address in ("/boards/", "/boards/joust/"):
+        page.goto(f"{live_server.url}{address}")
+        assert findings(page) == []
+
+
+def findings(page) -> list[str]:
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [f"{one['id']}: {[node['target'] for node in one['nodes']]}" for one in found]
+
+
+def test_the_empty_page_holds_the_button_that_mends_it(voted_campaign, visit, live_server):
+    voted_campaign("joust", votes=200)
+    page, record = visit("ravi", viewport=WIDE)
+    page.goto(f"{live_server.url}/boards/joust/")
+    page.get_by_role("button", name="Take a snapshot now").click()
+    page.wait_for_selector("table.board-table")
+    assert shown(page) == list(BOARDS)
+    assert record.complaints == []
+
+
+def test_on_paper_there_are_no_buttons(joust, visit, live_server):
+    page, _record = visit("ravi", viewport=WIDE)
+    page.goto(f"{live_server.url}/boards/joust/")
+    page.emulate_media(media="print")
+    assert page.get_by_role("button").count() == 0
+    assert shown(page) == list(BOARDS)

@@ -1,10 +1,9 @@
-import unicodedata
-
 from django.db import models
 from django.db.models import Q
 from django.utils.safestring import SafeString
 
 from arena.corpus.html import stored_html
+from arena.corpus.names import name_key
 from arena.endpoints.models import Endpoint
 from arena.raters.models import Team
 
@@ -19,11 +18,6 @@ HARD_CRITERIA = (
 )
 # A prompt is hard from six of seven criteria (LMArena's hard_6).
 HARD_AT_LEAST = 6
-
-
-def name_key(name: str) -> str:
-    """Two names that look alike are one competitor."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 class PromptSet(models.Model):

@@ -5,7 +5,8 @@ from dataclasses import asdict
 
 from django.utils.translation import gettext as _
 
-from arena.corpus.models import Competitor, Response, name_key
+from arena.corpus.models import Competitor, Response
+from arena.corpus.names import name_key
 from arena.corpus.render import RENDERER_VERSION, render
 from arena.corpus.style_counts import count_style
 from arena.exchange.formats.canonical import ResponseRow

@@ -1,6 +1,7 @@
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Coalesce, Now
 
 from arena.battles.models import Battle
 from arena.campaigns.models import Campaign
@@ -80,6 +81,24 @@ class JudgeRun(models.Model):
     def __str__(self) -> str:
         return f"judge run {self.pk} of {self.campaign_id}"
 
+    @property
+    def is_open(self) -> bool:
+        return self.status in self.OPEN
+
+    def begin(self) -> None:
+        """The first call is on its way."""
+        waiting = JudgeRun.objects.filter(pk=self.pk, status=self.Status.QUEUED)
+        waiting.update(status=self.Status.RUNNING, started_at=Coalesce("started_at", Now()))
+
+    def pause(self, reason: str) -> bool:
+        """No new call goes out; what is on its way is still read."""
+        going = JudgeRun.objects.filter(pk=self.pk, status__in=(self.Status.QUEUED, self.Status.RUNNING))
+        return bool(going.update(status=self.Status.PAUSED, status_reason=reason[:200]))
+
+    def resume(self) -> bool:
+        paused = JudgeRun.objects.filter(pk=self.pk, status=self.Status.PAUSED)
+        return bool(paused.update(status=self.Status.QUEUED, status_reason=""))
+
 
 class Judgment(models.Model):
     """A judge's finding on one battle from both orders. Without an outcome: not resolved yet."""
@@ -120,6 +139,17 @@ class Judgment(models.Model):
         return f"judgment {self.pk}: {self.outcome or 'open'}"
 
 
+class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
+    def with_all(self) -> "JudgeCallQuerySet":
+        """With all that asking and reading need: judge, rubric, prompt and both responses."""
+        return self.select_related(
+            "judgment__judge__rubric",
+            "judgment__battle__prompt__prompt_set",
+            "judgment__battle__response_a",
+            "judgment__battle__response_b",
+        )
+
+
 class JudgeCall(models.Model):
     """One of a judgment's two orders. The verdict is in positions: first, second or tie."""
 
@@ -134,6 +164,8 @@ class JudgeCall(models.Model):
     scores = models.JSONField(default=dict, blank=True)
     reason = models.TextField(blank=True)
     failure = models.CharField(max_length=40, blank=True)
+
+    objects = JudgeCallQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["judgment", "order"], name="one_call_per_order")]

@@ -1,0 +1,253 @@
+"""The ledger of calls: claimed by one worker at a time, each HTTP try a row, nothing bought twice.
+
+A worker claims a call by a conditional UPDATE and holds it with a lease that it renews while the server
+thinks. The lease's token fences it: whoever lost the lease can still store the reply it paid for, but decides
+nothing. What a killed worker leaves is an attempt without an end, or a reply that nobody read: the first is
+asked again, the second is read and not bought again.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Case, Max, Min, Q, When
+from django.utils import timezone
+
+from arena.endpoints import limits
+from arena.endpoints.client import CallFailure, EndpointConfig, Reply, ask
+from arena.endpoints.keys import read_key
+from arena.endpoints.leases import LEASE, keep_lease
+from arena.endpoints.models import Call, CallAttempt, Endpoint
+from arena.endpoints.transport import Limits
+
+# An attempt whose worker was killed. It may have been paid for, so it costs what was reserved.
+LOST = "lost"
+# A call that takes its worker down with it must not do so for ever.
+MOST_ATTEMPTS = 20
+# So many failures in a row, whichever the calls, and the endpoint rests.
+CIRCUIT_FAILURES = 10
+CIRCUIT_REST = timedelta(seconds=60)
+_CONNECT_SECONDS = 10.0
+# Failures before which the server may have done its work, and will charge for it.
+_MAYBE_CHARGED = frozenset({"timeout", "connection", "too_large", "not_json", "malformed", "undecodable"})
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a claimed call will send, and the most it may cost."""
+
+    payload: Mapping[str, Any]
+    config: EndpointConfig
+    reserve_usd: Decimal
+
+
+@dataclass(frozen=True)
+class Later:
+    """Nothing to do now; worth another look after so many seconds."""
+
+    seconds: float
+
+
+class Ended:
+    """The call came to its end without being sent; there may be others."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    call_id: int
+    endpoint: Endpoint
+    token: str
+    attempt_id: int
+    prepared: Prepared | None = field(repr=False)
+
+    @property
+    def has_saved_reply(self) -> bool:
+        return self.prepared is None
+
+
+# Called in the claiming transaction before the call is taken; it may end the call instead, or put it off.
+Prepare = Callable[[Call], Prepared | Later | Ended]
+
+
+def endpoint_config(endpoint: Endpoint, parameters: Mapping[str, Any] | None = None) -> EndpointConfig:
+    """Raises KeyMissingError when the endpoint's key can't be had, ValueError for parameters that clash."""
+    seconds = float(endpoint.timeout_seconds)
+    return EndpointConfig(
+        base_url=endpoint.base_url,
+        model=endpoint.model_id,
+        api_key=read_key(endpoint.key_variable, endpoint.key_file, secrets=[settings.SECRET_KEY]),
+        parameters={**endpoint.parameters, **(parameters or {})},
+        structured_mode=endpoint.structured_mode,  # type: ignore[arg-type]
+        max_tokens=endpoint.max_tokens,
+        max_tokens_field=endpoint.max_tokens_field,  # type: ignore[arg-type]
+        # Without streaming the first byte comes when the server is done, so both limits are one.
+        limits=Limits(connect=min(_CONNECT_SECONDS, seconds), read=seconds, total=seconds),
+        allowed_hosts=tuple(settings.ENDPOINT_ALLOWED_HOSTS),
+    )
+
+
+def next_due(endpoint: Endpoint, eligible: Q, now: datetime) -> Call | None:
+    """Begun calls first: what they teach about the endpoint (a parameter it refuses) spares the others."""
+    waiting = Q(state=Call.State.RETRY_WAIT, next_try_at__lte=now)
+    abandoned = Q(state=Call.State.CLAIMED, lease_until__lte=now)
+    calls = limits.open_calls(endpoint).filter(eligible)
+    begun = calls.filter(waiting | abandoned).order_by("next_try_at", "pk").first()
+    return begun or calls.filter(state=Call.State.PLANNED).order_by("next_try_at", "pk").first()
+
+
+def claim(
+    endpoint_id: int, eligible: Q, prepare: Prepare, now: datetime | None = None
+) -> Claim | Later | Ended | None:
+    """Take the next due call of this endpoint within its limits; None when there is none to come.
+
+    `eligible` says which calls are the caller's to take (those of running runs, say).
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        # Held until commit, so that claims of one endpoint come one after another and the limits are exact.
+        endpoint = Endpoint.objects.select_for_update().get(pk=endpoint_id)
+        call = next_due(endpoint, eligible, now)
+        if call is None:
+            return _next_look(endpoint, eligible, now)
+        wait = limits.wait_for_slot(endpoint, now)
+        if wait is not None:
+            return Later(wait)
+        call.endpoint = endpoint
+        return _take(call, prepare, now)
+
+
+def _next_look(endpoint: Endpoint, eligible: Q, now: datetime) -> Later | None:
+    calls = limits.open_calls(endpoint).filter(eligible)
+    look_at = Case(When(state=Call.State.CLAIMED, then="lease_until"), default="next_try_at")
+    soonest = calls.aggregate(soonest=Min(look_at))["soonest"]
+    return Later(max(0.0, (soonest - now).total_seconds())) if soonest else None
+
+
+def _take(call: Call, prepare: Prepare, now: datetime) -> Claim | Later | Ended:
+    last = call.attempts.order_by("-number").first()
+    abandoned = last if call.state == Call.State.CLAIMED else None
+    if abandoned and is_unread(abandoned):
+        return _lease(call, abandoned, None, now)
+    if abandoned and abandoned.finished_at is None:
+        _write_off(abandoned, call)
+    prepared = prepare(call)
+    if not isinstance(prepared, Prepared):
+        return prepared
+    return _lease(call, None, prepared, now)
+
+
+def is_unread(attempt: CallAttempt) -> bool:
+    return attempt.finished_at is not None and not attempt.error_kind
+
+
+def _lease(call: Call, saved: CallAttempt | None, prepared: Prepared | None, now: datetime) -> Claim | Ended:
+    """With `prepared` the next attempt begins; with `saved` its reply waits to be read."""
+    token = secrets.token_hex(16)
+    taken = Call.objects.filter(pk=call.pk, state=call.state, lease_token=call.lease_token).update(
+        state=Call.State.CLAIMED,
+        lease_token=token,
+        lease_until=now + LEASE,
+        attempt_count=call.attempt_count + (prepared is not None),
+        reserved_usd=prepared.reserve_usd if prepared else call.reserved_usd,
+    )
+    if not taken:
+        return Ended()  # cancelled in this moment
+    if saved:
+        return Claim(call.pk, call.endpoint, token, saved.pk, None)
+    assert prepared  # noqa: S101
+    last = call.attempts.aggregate(last=Max("number"))["last"] or 0
+    attempt = CallAttempt.objects.create(
+        call=call, number=last + 1, request=dict(prepared.payload), started_at=now
+    )
+    return Claim(call.pk, call.endpoint, token, attempt.pk, prepared)
+
+
+def end(call: Call, state: str) -> bool:
+    """End a call that waits, without sending it."""
+    ended = Call.objects.filter(pk=call.pk, state=call.state, lease_token=call.lease_token).update(
+        state=state, lease_token="", lease_until=None, reserved_usd=0, finished_at=timezone.now()
+    )
+    return bool(ended)
+
+
+def _write_off(attempt: CallAttempt, call: Call) -> None:
+    CallAttempt.objects.filter(pk=attempt.pk, finished_at=None).update(
+        error_kind=LOST, error_text="the worker that asked was killed", cost_usd=call.reserved_usd
+    )
+
+
+def send(claim: Claim) -> Reply | CallFailure:
+    """Ask, and store what came back before anything is made of it. Never inside a transaction."""
+    if claim.prepared is None:
+        raise ValueError(f"call {claim.call_id} has a reply already: read it")
+    with keep_lease(claim.token):
+        result = ask(claim.prepared.config, claim.prepared.payload)
+    record(claim, result)
+    return result
+
+
+def record(claim: Claim, result: Reply | CallFailure) -> None:
+    """A worker that was written off stores what it bought too; its attempt stays lost: nobody reads it."""
+    columns: dict[str, Any] = {"finished_at": timezone.now(), "latency_ms": result.latency_ms}
+    columns |= {"raw_reply": result.raw, "http_status": result.status, "cost_usd": _cost(claim, result)}
+    if isinstance(result, Reply):
+        columns |= {
+            "reply_text": result.text,
+            "finish_reason": result.finish_reason[:40],
+            "tokens_in": result.tokens_in,
+            "tokens_out": result.tokens_out,
+            "answering_model": result.answering_model[:200],
+            "system_fingerprint": result.system_fingerprint[:120],
+        }
+    open_attempt = CallAttempt.objects.filter(pk=claim.attempt_id, finished_at=None)
+    if open_attempt.filter(error_kind=LOST).update(**columns):
+        return
+    if isinstance(result, CallFailure):
+        columns |= {"error_kind": result.kind, "error_text": result.message}
+    open_attempt.update(**columns)
+
+
+def _cost(claim: Claim, result: Reply | CallFailure) -> Decimal:
+    """What the server counted; where it may have charged and told nothing, what was reserved."""
+    assert claim.prepared  # noqa: S101
+    if isinstance(result, CallFailure):
+        return claim.prepared.reserve_usd if result.kind in _MAYBE_CHARGED else Decimal(0)
+    if result.tokens_in is None or result.tokens_out is None:
+        return claim.prepared.reserve_usd
+    return limits.cost(claim.endpoint, result.tokens_in, result.tokens_out)
+
+
+def settle(claim: Claim, state: str, next_try_at: datetime | None = None) -> bool:
+    """Hand the call back in this state; False when the lease was lost, and with it the right to decide."""
+    is_open = state in Call.OPEN
+    settled = Call.objects.filter(pk=claim.call_id, state=Call.State.CLAIMED, lease_token=claim.token).update(
+        state=state,
+        lease_token="",
+        lease_until=None,
+        next_try_at=next_try_at,
+        reserved_usd=0,
+        finished_at=None if is_open else timezone.now(),
+    )
+    return bool(settled)
+
+
+def rest_after(claim: Claim, failure: CallFailure, wait: float, rest: bool) -> None:
+    """Rest the endpoint when the server asked for it, or when nothing but failures comes from it."""
+    now = timezone.now()
+    if rest or (failure.kind == "rate_limited" and failure.retry_after):
+        limits.pause(claim.endpoint, now + timedelta(seconds=wait))
+    elif failure.retryable and _only_failures(claim.endpoint):
+        limits.pause(claim.endpoint, now + CIRCUIT_REST)
+
+
+def _only_failures(endpoint: Endpoint) -> bool:
+    latest = CallAttempt.objects.filter(call__endpoint=endpoint).exclude(finished_at=None).order_by("-pk")
+    kinds = list(latest.values_list("error_kind", flat=True)[:CIRCUIT_FAILURES])
+    return len(kinds) == CIRCUIT_FAILURES and all(kinds)

@@ -1,0 +1,101 @@
+"""How much an endpoint may be asked: at once, per minute, for money. All workers count in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import BooleanField, Min, Q, QuerySet
+from django.db.models.expressions import RawSQL
+
+from arena.endpoints.models import Call, CallAttempt, Endpoint
+
+MINUTE = timedelta(minutes=1)
+# How long to look away when tokens per minute are used up: attempts leave the window one by one.
+TOKEN_WAIT = 5.0
+# Tokens are at least a byte long and two or more in nearly all text, so this is on the safe side.
+BYTES_PER_TOKEN = 2
+PER_MILLION = Decimal(1_000_000)
+CENT_FRACTION = Decimal("0.00000001")
+
+
+def open_calls(endpoint: Endpoint) -> QuerySet[Call]:
+    """Spelt out, for with parameters SQLite can't tell that the index `open_calls` serves."""
+    is_open = RawSQL(
+        "arena_call.state IN ('planned', 'claimed', 'retry_wait')", (), output_field=BooleanField()
+    )
+    return Call.objects.filter(is_open, endpoint=endpoint)
+
+
+def wait_for_slot(endpoint: Endpoint, now: datetime) -> float | None:
+    """Seconds until the endpoint may be asked again; None when it may be asked now."""
+    if endpoint.paused_until and endpoint.paused_until > now:
+        return (endpoint.paused_until - now).total_seconds()
+    waits = (
+        _wait_for_concurrency(endpoint, now),
+        _wait_for_requests(endpoint, now),
+        _wait_for_tokens(endpoint, now),
+    )
+    return max((wait for wait in waits if wait is not None), default=None)
+
+
+def _wait_for_concurrency(endpoint: Endpoint, now: datetime) -> float | None:
+    """Whoever holds a lease goes on by itself; a dead worker's lease runs out."""
+    held = open_calls(endpoint).filter(state=Call.State.CLAIMED, lease_until__gt=now)
+    if held.count() < endpoint.concurrency:
+        return None
+    first = held.aggregate(first=Min("lease_until"))["first"]
+    return (first - now).total_seconds() if first else None
+
+
+def _wait_for_requests(endpoint: Endpoint, now: datetime) -> float | None:
+    """The window is full when the attempt `requests_per_minute` places back is younger than a minute."""
+    allowed = endpoint.requests_per_minute
+    if not allowed:
+        return None
+    latest = CallAttempt.objects.filter(call__endpoint=endpoint).order_by("-pk")
+    starts = latest.values_list("started_at", flat=True)[allowed - 1 : allowed]
+    wait = max(((start + MINUTE - now).total_seconds() for start in starts), default=0)
+    return wait if wait > 0 else None
+
+
+def _wait_for_tokens(endpoint: Endpoint, now: datetime) -> float | None:
+    """An attempt on its way counts with the most it may answer."""
+    if not endpoint.tokens_per_minute:
+        return None
+    recent = CallAttempt.objects.filter(call__endpoint=endpoint).order_by("-pk")
+    used = 0
+    for start, finish, *tokens in recent.values_list(
+        "started_at", "finished_at", "tokens_in", "tokens_out"
+    ).iterator(chunk_size=200):
+        if start <= now - MINUTE:
+            break
+        used += sum(count or 0 for count in tokens) if finish else endpoint.max_tokens
+        if used >= endpoint.tokens_per_minute:
+            return TOKEN_WAIT
+    return None
+
+
+def has_prices(endpoint: Endpoint) -> bool:
+    return endpoint.input_price is not None and endpoint.output_price is not None
+
+
+def cost(endpoint: Endpoint, tokens_in: int, tokens_out: int) -> Decimal:
+    """US dollars; 0 for an endpoint without prices, which no budget in dollars can bind."""
+    dollars = (endpoint.input_price or 0) * tokens_in + (endpoint.output_price or 0) * tokens_out
+    return (Decimal(dollars) / PER_MILLION).quantize(CENT_FRACTION)
+
+
+def worst_cost(endpoint: Endpoint, payload: Mapping[str, Any], max_tokens: int) -> Decimal:
+    """What this request may cost at most, to be reserved before it is sent."""
+    characters = "".join(message["content"] for message in payload["messages"])
+    tokens_in = len(characters.encode("utf-8", "replace")) // BYTES_PER_TOKEN + 1
+    return cost(endpoint, tokens_in, max_tokens)
+
+
+def pause(endpoint: Endpoint, until: datetime) -> None:
+    """Rest the endpoint; a longer rest already ordered stands."""
+    earlier = Q(paused_until=None) | Q(paused_until__lt=until)
+    Endpoint.objects.filter(earlier, pk=endpoint.pk).update(paused_until=until)

@@ -1,0 +1,148 @@
+"""How calls, judgments and runs come to their end.
+
+Locks are taken in the order endpoint, run, judgment, call; the last of a judgment's two calls resolves it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from arena.endpoints import ledger
+from arena.endpoints.models import Call
+from arena.judging import swap
+from arena.judging.models import JudgeCall, JudgeRun, Judgment
+from arena.judging.verdict import Verdict
+
+FAILURE_LENGTH = 40
+FAILED = tuple(state for state in Call.State.values if state not in (*Call.OPEN, Call.State.PARSED))
+
+
+def close(claim: ledger.Claim, state: str, *, verdict: Verdict | None = None, failure: str = "") -> None:
+    """End a claimed call with its verdict, or with what became of it instead, and resolve its judgment."""
+    judge_call = JudgeCall.objects.get(call_id=claim.call_id)
+    with transaction.atomic():
+        judgment = Judgment.objects.select_for_update().get(pk=judge_call.judgment_id)
+        if not ledger.settle(claim, state):
+            return
+        judge_call.failure = failure[:FAILURE_LENGTH]
+        if verdict:
+            judge_call.verdict, judge_call.reason = verdict.winner, verdict.reason
+            judge_call.scores = {"first": dict(verdict.scores_first), "second": dict(verdict.scores_second)}
+        judge_call.save(update_fields=["verdict", "scores", "reason", "failure"])
+        resolve(judgment)
+    finish(judgment.run_id)
+
+
+def reopen(claim: ledger.Claim, at: datetime) -> None:
+    """Hand a claimed call back to be tried again; in a cancelled run it is cancelled instead."""
+    cancelled = JudgeRun.objects.filter(
+        judgments__judge_calls__call=claim.call_id, status=JudgeRun.Status.CANCELLED
+    )
+    if cancelled.exists():
+        close(claim, Call.State.CANCELLED, failure=Call.State.CANCELLED)
+    else:
+        ledger.settle(claim, Call.State.RETRY_WAIT, at)
+
+
+def end_unsent(judge_call: JudgeCall, call: Call, state: str, failure: str) -> None:
+    """Within a transaction."""
+    judgment = Judgment.objects.select_for_update().get(pk=judge_call.judgment_id)
+    if ledger.end(call, state):
+        JudgeCall.objects.filter(pk=judge_call.pk).update(failure=failure[:FAILURE_LENGTH])
+        resolve(judgment)
+
+
+def resolve(judgment: Judgment) -> None:
+    """Within a transaction that holds the judgment's row, so that the later of two calls sees the earlier."""
+    calls = list(judgment.judge_calls.select_related("call"))
+    if any(judge_call.call.state in Call.OPEN for judge_call in calls):
+        return
+    verdicts = {judge_call.order: judge_call.verdict or None for judge_call in calls}
+    resolution = swap.resolve(verdicts[JudgeCall.Order.AB], verdicts[JudgeCall.Order.BA])
+    Judgment.objects.filter(pk=judgment.pk).update(
+        outcome=resolution.outcome,
+        base_outcome=resolution.base_outcome,
+        flip=resolution.flip,
+        resolved_at=timezone.now(),
+    )
+
+
+def finish(run_id: int) -> bool:
+    """A run is complete when every judgment is resolved; with a failed call it is complete with failures."""
+    run = JudgeRun.objects.filter(pk=run_id, status__in=JudgeRun.OPEN)
+    if not run.exists() or Judgment.objects.filter(run=run_id, outcome="").exists():
+        return False
+    failed = JudgeCall.objects.filter(judgment__run=run_id).exclude(failure="").exists()
+    status = JudgeRun.Status.COMPLETED_WITH_FAILURES if failed else JudgeRun.Status.COMPLETED
+    return bool(run.update(status=status, finished_at=timezone.now()))
+
+
+def stop_for_budget(run: JudgeRun, reason: str) -> None:
+    """Within a transaction that holds the run's row. What is on its way is still read."""
+    JudgeRun.objects.filter(pk=run.pk).update(status_reason=f"budget: {reason}"[:200])
+    end_waiting(run, Call.State.BUDGET_STOPPED)
+
+
+def cancel(run: JudgeRun) -> bool:
+    """No new call goes out; judgments that lack an order stay without a verdict."""
+    with transaction.atomic():
+        cancelled = JudgeRun.objects.filter(pk=run.pk, status__in=JudgeRun.OPEN).update(
+            status=JudgeRun.Status.CANCELLED, status_reason="", finished_at=timezone.now()
+        )
+        if cancelled:
+            end_waiting(run, Call.State.CANCELLED)
+    return bool(cancelled)
+
+
+def end_waiting(run: JudgeRun, state: str, abandoned: bool = False) -> None:
+    """End the run's waiting calls, `abandoned` ones too, and the judgments that can't be decided any more."""
+    calls = Call.objects.filter(judge_call__judgment__run=run)
+    waiting = calls.filter(state__in=Call.WAITING)
+    if abandoned:
+        waiting |= calls.filter(state=Call.State.CLAIMED, lease_until__lte=timezone.now())
+    ended = list(waiting.values_list("pk", flat=True))
+    for start in range(0, len(ended), 500):
+        chunk = Call.objects.filter(pk__in=ended[start : start + 500])
+        chunk.update(
+            state=state, lease_token="", lease_until=None, reserved_usd=0, finished_at=timezone.now()
+        )
+        JudgeCall.objects.filter(call__in=ended[start : start + 500]).update(failure=state)
+    _without_verdict(run)
+
+
+def _without_verdict(run: JudgeRun) -> None:
+    calls = JudgeCall.objects.filter(judgment=OuterRef("pk"))
+    decided: QuerySet[Judgment] = Judgment.objects.filter(
+        Exists(calls.filter(call__state__in=FAILED)),
+        ~Exists(calls.filter(call__state__in=Call.OPEN)),
+        run=run,
+        outcome="",
+    )
+    none = Judgment.Outcome.NO_VERDICT
+    decided.update(outcome=none, base_outcome=none, flip=Judgment.Flip.NONE, resolved_at=timezone.now())
+
+
+def retry_failed(run: JudgeRun) -> int:
+    """Plan the failed calls of a run anew; how many. Their attempts stay, and start to count from nought."""
+    with transaction.atomic():
+        reopened = JudgeRun.objects.filter(pk=run.pk, status=JudgeRun.Status.COMPLETED_WITH_FAILURES).update(
+            status=JudgeRun.Status.QUEUED, status_reason="", finished_at=None
+        )
+        if not reopened:
+            return 0
+        failed = Call.objects.filter(judge_call__judgment__run=run, state__in=FAILED)
+        calls = list(failed.values_list("pk", flat=True))
+        for start in range(0, len(calls), 500):
+            chunk = calls[start : start + 500]
+            Judgment.objects.filter(judge_calls__call__in=chunk).update(
+                outcome="", base_outcome="", flip="", resolved_at=None
+            )
+            JudgeCall.objects.filter(call__in=chunk).update(failure="")
+            Call.objects.filter(pk__in=chunk).update(
+                state=Call.State.PLANNED, attempt_count=0, next_try_at=None, finished_at=None
+            )
+        return len(calls)

@@ -11,7 +11,7 @@ from django.db import transaction
 from arena.endpoints.local_llm import MODEL, SLOTS
 from arena.endpoints.models import Endpoint
 from arena.judging.models import Judge, Rubric
-from arena.judging.prompting import Criterion, RubricText, rubric_hash
+from arena.judging.prompting import Criterion, RubricText
 from arena.raters.models import Team
 
 NAME = "Local SmolLM2"
@@ -56,13 +56,4 @@ def rubric_for(team: Team) -> Rubric:
 def starter_rubric(team: Team, path: Path = STARTER_RUBRIC) -> Rubric:
     given = json.loads(path.read_text())
     text = RubricText(given["instructions"], tuple(Criterion(**criterion) for criterion in given["criteria"]))
-    return Rubric.objects.get_or_create(
-        team=team,
-        name=given["name"],
-        version=1,
-        defaults={
-            "instructions": text.instructions,
-            "criteria": given["criteria"],
-            "sha256": rubric_hash(text),
-        },
-    )[0]
+    return Rubric.publish(team, given["name"], text)

@@ -19,7 +19,8 @@ from arena.battles.ballots import digest
 from arena.battles.models import Battle, Vote
 from arena.campaigns.creation import create_campaign
 from arena.campaigns.models import Campaign
-from arena.corpus.models import Competitor, Prompt, PromptSet, Response, name_key
+from arena.corpus.models import Competitor, Prompt, PromptSet, Response
+from arena.corpus.names import name_key
 from arena.exchange.formats.canonical import VoteRow
 from arena.exchange.formats.problems import Problem, RefusedError, Report
 from arena.exchange.plans import (

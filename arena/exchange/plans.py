@@ -8,7 +8,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from arena.corpus.models import Competitor, PromptSet, name_key
+from arena.corpus.models import Competitor, PromptSet
+from arena.corpus.names import name_key
 from arena.exchange.formats.problems import Problem, RefusedError, Report
 from arena.raters.models import Rater, Team
 

@@ -1,3 +1,5 @@
+from dataclasses import asdict
+
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
@@ -6,6 +8,7 @@ from django.db.models.functions import Coalesce, Now
 from arena.battles.models import Battle
 from arena.campaigns.models import Campaign
 from arena.endpoints.models import Call, Endpoint
+from arena.judging.prompting import RubricText, rubric_hash
 from arena.raters.models import Team
 
 
@@ -27,6 +30,22 @@ class Rubric(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} v{self.version}"
+
+    @classmethod
+    def publish(cls, team: Team, name: str, text: RubricText) -> "Rubric":
+        """The team's rubric of this name: the newest version if it already reads so, else the next."""
+        sha256 = rubric_hash(text)
+        newest = cls.objects.filter(team=team, name=name).order_by("-version").first()
+        if newest and newest.sha256 == sha256:
+            return newest
+        return cls.objects.create(
+            team=team,
+            name=name,
+            version=newest.version + 1 if newest else 1,
+            instructions=text.instructions,
+            criteria=[asdict(criterion) for criterion in text.criteria],
+            sha256=sha256,
+        )
 
 
 class Judge(models.Model):

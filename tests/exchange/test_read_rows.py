@@ -4,8 +4,6 @@ from datetime import UTC, datetime
 import pytest
 
 from arena.corpus.models import HARD_CRITERIA
-from arena.corpus.models import name_key as stored_name_key
-from arena.corpus.names import name_key
 from arena.exchange.formats.canonical import WINNERS, Reading, read
 from arena.exchange.formats.cells import MAX_TEXT, Turn
 from arena.exchange.formats.columns import CRITERIA
@@ -62,10 +60,8 @@ def test_a_prompt_has_every_column():
     assert dict(zip(CRITERIA, row.criteria, strict=True))["complexity"] is None
 
 
-def test_the_criteria_and_names_are_those_of_the_corpus():
+def test_the_criteria_are_those_of_the_corpus():
     assert CRITERIA == HARD_CRITERIA
-    for name in ("Model  X", "ｍｏｄｅｌ x", "ﬁne", "ß"):
-        assert name_key(name) == stored_name_key(name)
 
 
 def test_headers_are_trimmed_and_folded_and_have_other_names():

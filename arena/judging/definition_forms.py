@@ -1,0 +1,86 @@
+import re
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from arena.endpoints.models import Endpoint
+from arena.judging.models import Judge, Rubric
+from arena.judging.prompting import Criterion, RubricText
+from arena.raters.models import Team
+
+CRITERION = re.compile(
+    r"\s*(?P<name>[^:]+?)\s*(?:\((?P<low>\d+)\s*[-–]\s*(?P<high>\d+)\))?\s*:\s*(?P<words>.+?)\s*"
+)
+
+
+def criteria_as_text(criteria: list[dict[str, Any]]) -> str:
+    return "\n".join(f"{c['name']} ({c['low']}-{c['high']}): {c['description']}" for c in criteria)
+
+
+def read_criteria(text: str) -> list[Criterion]:
+    """One criterion a line: `name (1-5): what to look at`. Raises ValueError naming the line."""
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        match = CRITERION.fullmatch(line)
+        if match is None:
+            raise ValueError(f"line {number}: write “name (1-5): what to look at”, not “{line.strip()[:60]}”")
+        low, high = int(match["low"] or 1), int(match["high"] or 5)
+        try:
+            found.append(Criterion(match["name"], match["words"], low, high))
+        except ValueError as error:
+            raise ValueError(f"line {number}: {error}") from error
+    return found
+
+
+class RubricForm(forms.Form):
+    name = forms.CharField(max_length=120, label=_("Name"))
+    instructions = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 10}),
+        label=_("Instructions"),
+        help_text=_("What the judge is asked. Say that length is no merit. Names are never sent."),
+    )
+    criteria = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 7}),
+        label=_("Criteria"),
+        help_text=_("Three to seven, one a line: factual (1-5): are its claims true?"),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if self.errors:
+            return cleaned
+        try:
+            self.text = RubricText(cleaned["instructions"], tuple(read_criteria(cleaned["criteria"])))
+        except ValueError as error:
+            self.add_error("criteria", str(error))
+        return cleaned
+
+
+class JudgeForm(forms.ModelForm):
+    class Meta:
+        model = Judge
+        fields = ["name", "endpoint", "rubric", "family"]
+        labels = {"endpoint": _("Endpoint"), "rubric": _("Rubric"), "family": _("Family")}
+        help_texts = {"family": _("left empty: the endpoint's")}
+
+    def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.team = team
+        for name, rows in (
+            ("endpoint", Endpoint.objects.filter(team=team).order_by("name")),
+            ("rubric", Rubric.objects.filter(team=team).order_by("name", "-version")),
+        ):
+            field = self.fields[name]
+            assert isinstance(field, forms.ModelChoiceField)  # noqa: S101
+            field.queryset, field.required = rows, True
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if Judge.objects.filter(team=self.team, name=cleaned.get("name")).exists():
+            self.add_error("name", _("Another judge has this name."))
+        if cleaned.get("endpoint") and not cleaned.get("family"):
+            cleaned["family"] = cleaned["endpoint"].family
+        return cleaned

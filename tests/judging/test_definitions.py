@@ -1,0 +1,86 @@
+import pytest
+
+from arena.endpoints.models import Endpoint
+from arena.judging.definition_forms import criteria_as_text, read_criteria
+from arena.judging.models import Judge, Rubric
+
+RUBRIC = {
+    "name": "General",
+    "instructions": "Which response helps more? Length doesn't count.",
+    "criteria": "factual (1-5): is it true?\nrelevant: does it answer?\nclarity (0–10): is it clear?",
+}
+
+
+def test_criteria_are_read_line_by_line_with_one_to_five_as_the_usual_scale():
+    criteria = read_criteria(RUBRIC["criteria"])
+    assert [(c.name, c.low, c.high) for c in criteria] == [
+        ("factual", 1, 5),
+        ("relevant", 1, 5),
+        ("clarity", 0, 10),
+    ]
+
+
+def test_criteria_survive_being_written_and_read():
+    stored = [{"name": "x", "description": "is it: right?", "low": 2, "high": 7}]
+    [read] = read_criteria(criteria_as_text(stored))
+    assert (read.name, read.description, read.low, read.high) == ("x", "is it: right?", 2, 7)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("criteria", "a: one\nb: two", "three to seven"),
+        ("criteria", "a: one\nnonsense\nc: three", "line 2"),
+        ("criteria", "a (5-1): one\nb: two\nc: three", "line 1"),
+        ("criteria", "a: one\na: two\nc: three", "named twice"),
+        ("instructions", "   ", "required"),
+    ],
+)
+def test_a_rubric_that_cannot_be_asked_is_refused_with_words(signed_in, field, value, words):
+    answer = signed_in("carol").post("/rubrics/new/", RUBRIC | {field: value})
+    assert answer.status_code == 422
+    assert words in answer.content.decode()
+    assert not Rubric.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_changed_rubric_is_a_new_version_and_the_same_one_is_none(signed_in):
+    carol = signed_in("carol")
+    for words in ("One.", "One.", "Two."):
+        assert carol.post("/rubrics/new/", RUBRIC | {"instructions": words}).status_code == 302
+    assert list(Rubric.objects.order_by("version").values_list("version", "instructions")) == [
+        (1, "One."),
+        (2, "Two."),
+    ]
+    assert "Two." in carol.get(f"/rubrics/new/?from={Rubric.objects.latest('pk').pk}").content.decode()
+
+
+@pytest.mark.django_db
+def test_a_judge_takes_its_family_from_the_endpoint(signed_in, cast):
+    carol = signed_in("carol")
+    carol.post("/rubrics/new/", RUBRIC)
+    endpoint = Endpoint.objects.create(team=cast.team, name="E", base_url="https://e.org/v1", family="llama")
+    judge = {"name": "J", "endpoint": endpoint.pk, "rubric": Rubric.objects.get().pk}
+    assert carol.post("/judges/new/", judge).status_code == 302
+    assert Judge.objects.get().family == "llama"
+    assert "Another judge" in carol.post("/judges/new/", judge).content.decode()
+
+
+@pytest.mark.django_db
+def test_another_teams_endpoint_cannot_be_chosen(signed_in, cast):
+    carol = signed_in("carol")
+    carol.post("/rubrics/new/", RUBRIC)
+    theirs = Endpoint.objects.create(team=cast.other_team, name="T", base_url="https://t.org/v1")
+    answer = carol.post(
+        "/judges/new/", {"name": "J", "endpoint": theirs.pk, "rubric": Rubric.objects.get().pk}
+    )
+    assert answer.status_code == 422
+    assert not Judge.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("who", ["alice", "ravi", "mallory"])
+def test_only_admins_define_judges(signed_in, who):
+    for path in ("/judges/", "/judges/new/", "/rubrics/new/"):
+        assert signed_in(who).get(path).status_code == 404

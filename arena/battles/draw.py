@@ -107,14 +107,25 @@ def _drawable_texts(campaign: Campaign, rater: Rater, prompts: list[int]) -> dic
     return texts
 
 
+_DESK_COLUMNS = (
+    "prompt_id",
+    "competitor_a_id",
+    "competitor_b_id",
+    "expires_at",
+    "campaign__reveal",
+    "campaign__status",
+    "vote__outcome",
+)
+
+
 def _desks(campaign: Campaign, rater: Rater, prompts: list[int]) -> dict[int, Desk]:
     """What the rater met here and had revealed anywhere on these prompts; a lapsed battle may return."""
     desks: dict[int, Desk] = {}
     if not prompts:
         return desks
-    battles = Battle.objects.filter(rater=rater, prompt__in=prompts, replaced_by=None)
+    battles = Battle.objects.filter(rater=rater, prompt__in=prompts, replaced_by=None).with_skips()
     now = timezone.now()
-    for battle in battles.with_skips().select_related("campaign", "vote"):
+    for battle in battles.select_related("campaign", "vote").only(*_DESK_COLUMNS):
         desk = desks.setdefault(battle.prompt_id or 0, Desk())
         lapsed = battle.has_expired(now) and not battle.is_skipped and not hasattr(battle, "vote")
         if lapsed and battle.campaign_id == campaign.pk:
@@ -186,5 +197,6 @@ def change_count(battle: Battle, by: int) -> None:
     count = PairCount.objects.filter(campaign_id=battle.campaign_id, low_id=low, high_id=high)
     change = {"battles": Greatest(F("battles") + by, 0)}
     if not count.update(**change):
-        PairCount.objects.get_or_create(campaign_id=battle.campaign_id, low_id=low, high_id=high)
+        missing = PairCount(campaign_id=battle.campaign_id, low_id=low, high_id=high)
+        PairCount.objects.bulk_create([missing], ignore_conflicts=True)
         count.update(**change)

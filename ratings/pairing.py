@@ -7,8 +7,6 @@ with inverse propensities.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
@@ -19,21 +17,6 @@ Floats = NDArray[np.float64]
 
 LEAST_EXPLORATION = 0.2
 """Below this share of evenly drawn pairs, inverse propensities get too large to be of use."""
-
-
-@dataclass(frozen=True, eq=False)
-class InverseWeights:
-    """Weights (n,), mean 1 over the rows that have one and 0 elsewhere.
-
-    effective_votes   Kish's (sum w)^2/sum w^2
-    left_out, cut     rows without a propensity; weights cut to `largest` times the mean
-    """
-
-    weight: Floats
-    effective_votes: float
-    left_out: int
-    cut: int
-    largest: float
 
 
 def contested_pairs(
@@ -99,43 +82,6 @@ def pair_propensities(weights: ArrayLike, *, exploration: float = LEAST_EXPLORAT
     scaled = w / w.max() if w.max() > 0 else even
     propensities: Floats = exploration * even + (1 - exploration) * scaled / scaled.sum()
     return propensities
-
-
-def inverse_propensity_weights(
-    propensities: ArrayLike, eligible_draws: ArrayLike | None = None, *, largest: float = 20.0
-) -> InverseWeights:
-    """Weights that undo active pairing: w_t = 1/(pi_t d_t), mean 1 over the rows that can be weighted.
-
-    propensities (n,): pi_t of each vote's pair when it was drawn; 0 or NaN where none was logged (the row
-    gets no weight, since no weight would make up for pairs that could not be drawn). eligible_draws (n,):
-    d_t, how many draws were made while the vote's pair was eligible, so that pairs of a competitor that
-    came late keep their full weight; None when all pairs always were. Weights above `largest` times the
-    mean are cut to it, which trades a little bias for variance; how many is told. Raises ShapeError,
-    NoVotesError when no row has a propensity, BadValueError for propensities outside 0 to 1 or draws
-    below 1, BadOptionError for `largest` below 1.
-    """
-    pi = np.asarray(propensities, dtype=np.float64)
-    draws = np.ones_like(pi) if eligible_draws is None else np.asarray(eligible_draws, dtype=np.float64)
-    if pi.ndim != 1 or draws.shape != pi.shape:
-        raise ShapeError(f"{pi.shape} propensities, {draws.shape} draws", todo="pass one of each per vote")
-    bad = (pi < 0) | (pi > 1) | ~(draws >= 1)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise BadValueError(f"propensity {pi[row]}, {draws[row]} draws", row=row, todo="0 to 1, at least 1")
-    if not largest >= 1:
-        raise BadOptionError(f"largest {largest}", todo="use 1 or more, infinity to cut nothing")
-    known = pi > 0
-    if not known.any():
-        raise NoVotesError("no vote has a logged propensity", todo="show the board unweighted and say so")
-    weight = np.zeros_like(pi)
-    weight[known] = 1 / (pi[known] * draws[known])
-    weight /= weight[known].mean()
-    cut = weight > largest
-    weight[cut] = largest
-    weight /= weight[known].mean()
-    weight.setflags(write=False)
-    effective = float(weight.sum() ** 2 / np.sum(weight**2))
-    return InverseWeights(weight, effective, int(np.count_nonzero(~known)), int(cut.sum()), largest)
 
 
 def draw_pair(propensities: ArrayLike, uniform: float) -> int:

@@ -127,6 +127,17 @@ def test_alpha_with_a_seed_is_repeatable_and_narrows_with_more_units():
     assert many.lower < 0.49 < many.upper  # 0.7^2: both raters follow the truth
 
 
+def test_alphas_interval_holds_the_quantiles_of_resampled_units():
+    table = np.array(CLASSIC)[:, :11]
+    rng = np.random.default_rng(2)
+    replicates = [
+        krippendorff_alpha(table[:, rng.integers(11, size=11)], level="ordinal", resamples=1).estimate
+        for _ in range(60)
+    ]
+    alpha = krippendorff_alpha(table, level="ordinal", resamples=60, seed=2, confidence=0.8)
+    assert (alpha.lower, alpha.upper) == pytest.approx(tuple(np.quantile(replicates, [0.1, 0.9])))
+
+
 def test_alpha_counts_resamples_in_which_nothing_varies():
     alpha = krippendorff_alpha([[0, 0, 0, 1], [0, 0, 0, 1]], resamples=400)
     assert alpha.estimate == 1.0

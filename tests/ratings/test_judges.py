@@ -92,6 +92,12 @@ def test_unequal_responses_give_a_fair_judge_no_position_bias():
     assert (bias.first, bias.second) == (10, 10)
 
 
+def test_ties_lean_to_neither_side_and_dilute_the_bias():
+    bias = position_bias([FIRST, VERDICT_TIE, VERDICT_TIE, FIRST], [FIRST, VERDICT_TIE, FIRST, SECOND])
+    assert bias.difference.estimate == pytest.approx((1 + 0 + 0.5 + 0) / 4)
+    assert (bias.first, bias.second, bias.ties) == (4, 1, 3)
+
+
 def test_position_bias_leaves_out_half_swaps_and_covers_the_truth():
     rng = np.random.default_rng(0)
     covered = 0

@@ -1,7 +1,5 @@
 """Which pair to ask about next."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,11 +12,11 @@ from ratings.pairing import (
     contested_pairs,
     difference_variance,
     draw_pair,
-    inverse_propensity_weights,
     pair_information,
     pair_propensities,
 )
 from ratings.simulate import VoteModel, simulate_votes
+from ratings.vote_weights import inverse_propensity_weights
 
 
 def laplacian(weights):
@@ -110,6 +108,7 @@ def test_the_largest_uniform_number_below_one_draws_the_last_pair():
     propensities = np.full(7, 1 / 7)
     assert draw_pair(propensities, np.nextafter(1.0, 0.0)) == 6
     assert draw_pair(propensities, 0.0) == 0
+    assert draw_pair([0.0, 1.0, 0.0], 0.0) == 1
 
 
 def test_inverse_propensities_undo_active_pairing():
@@ -122,35 +121,10 @@ def test_inverse_propensities_undo_active_pairing():
     votes = simulate_votes(model, 30_000, seed=0)
     weights = inverse_propensity_weights(votes.propensity)
     plain = votes.as_comparisons()
-    fair = replace(plain, weight=np.array(weights.weight))
+    fair = weights.applied_to(plain)
     assert np.ptp(fit_bradley_terry(plain).strengths) > 0.3
     assert np.ptp(fit_bradley_terry(fair).strengths) < 0.1
-    assert weights.effective_votes == pytest.approx(30_000 * 9 / (1 / 0.8 + 2 / 0.1), rel=0.02)
-
-
-def test_inverse_propensity_weights_of_equal_shares_are_the_reference_ones():
-    counts = np.array([30, 50, 40, 25, 60, 35])
-    weights = inverse_propensity_weights(np.repeat(counts / counts.sum(), counts))
-    expected = np.repeat(1 / counts, counts) * counts.sum() / 6
-    assert weights.weight == pytest.approx(expected)
-    assert weights.effective_votes == pytest.approx(expected.sum() ** 2 / (expected**2).sum())
-
-
-def test_a_late_pair_keeps_its_full_weight():
-    early, late = np.full(1000, 0.1), np.full(100, 0.1)
-    weights = inverse_propensity_weights(np.r_[early, late], np.r_[np.full(1000, 10_000), np.full(100, 1000)])
-    assert weights.weight[-1] == pytest.approx(10 * weights.weight[0])
-    assert weights.weight[:1000].sum() == pytest.approx(weights.weight[1000:].sum())
-
-
-def test_unlogged_votes_get_no_weight_and_huge_weights_are_cut_and_counted():
-    weights = inverse_propensity_weights(np.r_[np.full(98, 0.5), 0.0001, 0.0, np.nan], largest=5)
-    assert (weights.left_out, weights.cut) == (2, 1)
-    assert weights.weight[-2:].tolist() == [0.0, 0.0]
-    assert weights.weight[:99].mean() == pytest.approx(1.0)
-    uncut = inverse_propensity_weights(np.r_[np.full(98, 0.5), 0.0001], largest=np.inf)
-    assert uncut.cut == 0
-    assert uncut.effective_votes < weights.effective_votes
+    assert weights.effective == pytest.approx(30_000 * 9 / (1 / 0.8 + 2 / 0.1), rel=0.02)
 
 
 @pytest.mark.parametrize(
@@ -160,11 +134,6 @@ def test_unlogged_votes_get_no_weight_and_huge_weights_are_cut_and_counted():
         (lambda: pair_propensities([1.0], exploration=0.1), BadOptionError),
         (lambda: pair_propensities([1.0, -1.0]), BadValueError),
         (lambda: pair_propensities([1.0, np.inf]), BadValueError),
-        (lambda: inverse_propensity_weights([0.0, np.nan]), NoVotesError),
-        (lambda: inverse_propensity_weights([1.5]), BadValueError),
-        (lambda: inverse_propensity_weights([0.5], [0]), BadValueError),
-        (lambda: inverse_propensity_weights([0.5], [1, 2]), ShapeError),
-        (lambda: inverse_propensity_weights([0.5], largest=0.5), BadOptionError),
         (lambda: draw_pair([0.5, 0.5], 1.0), BadValueError),
         (lambda: draw_pair([0.5, 0.1], 0.5), BadValueError),
         (lambda: contested_pairs([0.0, 1.0], np.eye(3)), ShapeError),

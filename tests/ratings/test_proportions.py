@@ -113,6 +113,17 @@ def test_a_share_of_clustered_rows_is_wider_and_stays_inside_zero_and_one():
     assert unanimous.lower == pytest.approx(8 / (8 + stats.t.isf(0.025, 7) ** 2))
 
 
+def test_effective_n_is_the_independent_variance_over_the_jackknifes():
+    rng = np.random.default_rng(6)
+    cluster = rng.integers(12, size=300)
+    hits = rng.random(300) < (0.2 + 0.05 * cluster)
+    result = share(hits, cluster)
+    without = [hits[cluster != g].mean() for g in range(12)]
+    jackknife = 11 / 12 * np.sum((np.array(without) - hits.mean()) ** 2)
+    assert result.effective_n == pytest.approx(hits.mean() * (1 - hits.mean()) / jackknife)
+    assert 12 < result.effective_n < 300
+
+
 def test_one_cluster_has_no_interval():
     mean = clustered_mean([0.0, 1.0, 1.0], [4, 4, 4])
     assert mean.estimate == pytest.approx(2 / 3)

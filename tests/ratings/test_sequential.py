@@ -170,6 +170,8 @@ def test_the_watch_is_the_same_when_sides_are_flipped():
         (lambda: confidence_sequence(1, 2, confidence=0.0), BadOptionError),
         (lambda: e_benjamini_hochberg([1.0, 2.0], planned=1), BadOptionError),
         (lambda: e_benjamini_hochberg([1.0], false_discovery=1.5), BadOptionError),
+        (lambda: e_benjamini_hochberg([1.0], false_discovery=0.0), BadOptionError),
+        (lambda: e_benjamini_hochberg([1.0, -0.1]), BadValueError),
         (lambda: e_benjamini_hochberg([1.0, np.nan]), BadValueError),
         (lambda: watch_pairs(Comparisons.of(2, [0], [1], ["model_a"])), BadOptionError),
     ],

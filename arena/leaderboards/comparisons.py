@@ -110,7 +110,7 @@ def _votes(leaderboard: Leaderboard, cutoff: Cutoff) -> tuple[Columns, dict[str,
     }
     # exclude(retraction__at__lte=…) would put a subquery under every row.
     standing = rows.filter(Q(retraction=None) | Q(retraction__at__gt=cutoff.at), voted_at__lte=cutoff.at)
-    return _stream(standing.order_by("battle_id"), VOTE_OUTCOMES, F("rater_id")), left_out
+    return _stream(standing, VOTE_OUTCOMES, F("rater_id")), left_out
 
 
 def _judgments(leaderboard: Leaderboard, cutoff: Cutoff) -> tuple[Columns, dict[str, int]]:
@@ -122,14 +122,16 @@ def _judgments(leaderboard: Leaderboard, cutoff: Cutoff) -> tuple[Columns, dict[
         "unresolved": rows.count() - resolved.count(),
         "no_verdict": resolved.filter(outcome=Judgment.Outcome.NO_VERDICT).count(),
     }
-    columns = _stream(decided.order_by("battle_id", "pk"), JUDGMENT_OUTCOMES, Value(leaderboard.judge_id))
+    columns = _stream(decided, JUDGMENT_OUTCOMES, Value(leaderboard.judge_id))
     battle = columns["battle"]
     latest = np.append(battle[1:] != battle[:-1], True)[: len(battle)]
     return _keep(columns, latest, left_out, "superseded"), left_out
 
 
 def _stream(rows: QuerySet[Any], outcomes: Mapping[str, str], rater: Any) -> Columns:
+    """One column per field, by battle and then by row, however the database hands them out."""
     fields = {
+        "pk": F("pk"),
         "battle": F("battle_id"),
         "a": F("battle__competitor_a_id"),
         "b": F("battle__competitor_b_id"),
@@ -139,8 +141,9 @@ def _stream(rows: QuerySet[Any], outcomes: Mapping[str, str], rater: Any) -> Col
         "response_a": Coalesce(F("battle__response_a_id"), UNKNOWN),
         "response_b": Coalesce(F("battle__response_b_id"), UNKNOWN),
     }
-    stream = rows.values_list(*fields.values()).iterator(chunk_size=CHUNK)
+    stream = rows.order_by().values_list(*fields.values()).iterator(chunk_size=CHUNK)
     table = np.concatenate([np.empty((0, len(fields)), np.int64), *_chunks(stream)])
+    table = table[np.lexsort((table[:, 0], table[:, 1]))]
     columns = {name: np.ascontiguousarray(table[:, place]) for place, name in enumerate(fields)}
     unknown = columns["outcome"] == UNKNOWN
     if unknown.any():

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 # Playwright's synchronous API runs an event loop, in which Django otherwise refuses the database.
@@ -38,6 +39,17 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """In CI a skipped test is a failed run: what isn't tested there is tested nowhere."""
     if IN_CI and SKIPPED and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if IN_CI and SKIPPED:
+        terminalreporter.write_line(f"CI may skip nothing, but skipped: {', '.join(SKIPPED)}", red=True)
+
+
+# A busy machine is no finding, so no deadline. CI repeats the same examples, and a red run is reproducible.
+hypothesis.settings.register_profile("here", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.load_profile("ci" if IN_CI else "here")
 
 
 # --- the database -----------------------------------------------------------------------------------------

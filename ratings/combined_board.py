@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ratings.board import FittedBoard, canonical_order
+from ratings.board import FittedBoard
 from ratings.board_options import LeaderboardOptions
-from ratings.bradley_terry import PairLikelihood, fit_likelihood
+from ratings.bradley_terry import PairLikelihood, fit_bradley_terry, fit_likelihood
 from ratings.comparisons import Comparisons, tally
 from ratings.errors import BadOptionError
 from ratings.leaderboard import assemble
@@ -54,7 +54,7 @@ def fit_combined_leaderboard(
             "a combined board with style control, position effect or resampled intervals",
             todo="switch them off for combined boards",
         )
-    order = canonical_order(people, options)
+    order = _order(people, options)
     place = np.argsort(order).astype(np.int32)
     mine, theirs = (_ready(votes, place, options) for votes in (people, judged))
     combined = fit_prediction_powered(
@@ -81,6 +81,14 @@ def fit_combined_leaderboard(
         gain=combined.gain,
         judged=combined.judged,
     )
+
+
+def _order(people: Comparisons, options: LeaderboardOptions) -> NDArray[np.int64]:
+    """Competitors (K,) by people's strength, then votes: draws that follow this order don't depend on ids."""
+    plain = fit_bradley_terry(replace(people, covariates=None, covariate_names=()), options.policies)
+    votes = np.bincount(np.r_[people.a, people.b], minlength=people.n_competitors)
+    order: NDArray[np.int64] = np.lexsort((votes, -plain.strengths.round(7)))
+    return order
 
 
 def _ready(votes: Comparisons, place: NDArray[np.int32], options: LeaderboardOptions) -> Comparisons:

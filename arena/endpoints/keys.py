@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 MASK = "[key]"
+OWN_VARIABLES = frozenset({"SECRET_KEY", "DATABASE_URL", "QUEUE_URL", "EMAIL_URL", "CACHE_URL"})
 _LONGEST = 2000
 # A shorter key is a placeholder for a server that wants any; masking it would riddle ordinary text.
 _SHORTEST_MASKED = 6
@@ -27,6 +28,8 @@ def read_key(
 
     `secrets` are Tiltyard's own: an endpoint that names one of them would send it to a stranger.
     """
+    if variable in OWN_VARIABLES:
+        raise KeyMissingError(f"{variable} holds a secret of Tiltyard's own, which is never sent anywhere")
     if variable:
         key = environment.get(variable, "").strip()
         where = f"the environment variable {variable}"

@@ -1,7 +1,11 @@
+from urllib.parse import urlsplit
+
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
+from arena.endpoints.keys import key_is_set
 from arena.raters.models import Team
 
 
@@ -63,6 +67,28 @@ class Endpoint(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.base_url).netloc
+
+    @property
+    def has_key(self) -> bool:
+        """It names a key; whether that is there is `key_is_set`."""
+        return bool(self.key_variable or self.key_file)
+
+    @property
+    def key_is_set(self) -> bool:
+        return key_is_set(self.key_variable, self.key_file)
+
+    @property
+    def answers_as_another(self) -> bool:
+        """An alias that may come to mean another model, or a gateway with ideas of its own."""
+        return bool(self.answering_model) and self.answering_model != self.model_id
+
+    @property
+    def is_resting(self) -> bool:
+        return self.paused_until is not None and self.paused_until > timezone.now()
 
 
 class Call(models.Model):

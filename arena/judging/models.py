@@ -119,6 +119,19 @@ class JudgeRun(models.Model):
         return bool(paused.update(status=self.Status.QUEUED, status_reason=""))
 
 
+class JudgmentQuerySet(models.QuerySet["Judgment"]):
+    def with_battle(self) -> "JudgmentQuerySet":
+        return self.select_related(
+            "run__campaign",
+            "judge__rubric",
+            "battle__prompt",
+            "battle__response_a",
+            "battle__response_b",
+            "battle__competitor_a",
+            "battle__competitor_b",
+        )
+
+
 class Judgment(models.Model):
     """A judge's finding on one battle from both orders. Without an outcome: not resolved yet."""
 
@@ -143,6 +156,8 @@ class Judgment(models.Model):
     base_outcome = models.CharField(max_length=12, choices=Outcome.choices, blank=True)
     flip = models.CharField(max_length=4, choices=Flip.choices, blank=True)
     resolved_at = models.DateTimeField(null=True, blank=True)
+
+    objects = JudgmentQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -191,3 +206,9 @@ class JudgeCall(models.Model):
 
     def __str__(self) -> str:
         return f"judge call {self.order} of {self.judgment_id}"
+
+    @property
+    def score_rows(self) -> list[tuple[str, int, int]]:
+        """Criterion, score of the one shown first, score of the other."""
+        second = self.scores.get("second", {})
+        return [(name, score, second[name]) for name, score in self.scores.get("first", {}).items()]

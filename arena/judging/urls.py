@@ -1,9 +1,17 @@
 from django.urls import path
 
-from arena.judging import definition_views
+from arena.judging import definition_views, views
 
 urlpatterns = [
     path("judges/", definition_views.judge_list, name="judge-list"),
     path("judges/new/", definition_views.judge_new, name="judge-new"),
     path("rubrics/new/", definition_views.rubric_new, name="rubric-new"),
+    path("judging/", views.judge_run_list, name="judge-run-list"),
+    path("judging/new/", views.judge_run_new, name="judge-run-new"),
+    path("judging/runs/<int:pk>/", views.judge_run, name="judge-run"),
+    path("judging/runs/<int:pk>/cancel/", views.judge_run_cancel, name="judge-run-cancel"),
+    path("judging/runs/<int:pk>/pause/", views.judge_run_pause, name="judge-run-pause"),
+    path("judging/runs/<int:pk>/resume/", views.judge_run_resume, name="judge-run-resume"),
+    path("judging/runs/<int:pk>/retry/", views.judge_run_retry, name="judge-run-retry"),
+    path("judging/judgments/<int:pk>/", views.judgment, name="judgment"),
 ]

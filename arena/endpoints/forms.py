@@ -1,0 +1,123 @@
+from urllib.parse import urlsplit
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from arena.endpoints.client import RESERVED
+from arena.endpoints.hosts import HostRefusedError, check_url
+from arena.endpoints.keys import OWN_VARIABLES
+from arena.endpoints.models import Endpoint
+
+
+class EndpointForm(forms.ModelForm):
+    # Not a URLField: that refuses names without a dot, as a neighbouring container has.
+    base_url = forms.CharField(
+        max_length=500,
+        label=_("Base URL"),
+        help_text=_("Up to and including /v1, like https://api.example.com/v1."),
+    )
+
+    class Meta:
+        model = Endpoint
+        fields = [
+            "name",
+            "base_url",
+            "model_id",
+            "family",
+            "key_variable",
+            "key_file",
+            "is_internal",
+            "parameters",
+            "structured_mode",
+            "max_tokens",
+            "max_tokens_field",
+            "timeout_seconds",
+            "concurrency",
+            "requests_per_minute",
+            "tokens_per_minute",
+            "input_price",
+            "output_price",
+        ]
+        labels = {
+            "name": _("Name"),
+            "model_id": _("Model"),
+            "family": _("Model family"),
+            "key_variable": _("Environment variable with the key"),
+            "key_file": _("Or file with the key"),
+            "is_internal": _("May see internal prompt sets"),
+            "parameters": _("Parameters"),
+            "structured_mode": _("Structured output"),
+            "max_tokens": _("Tokens a reply may have"),
+            "max_tokens_field": _("Parameter that limits them"),
+            "timeout_seconds": _("Seconds a call may take"),
+            "concurrency": _("Calls at once"),
+            "requests_per_minute": _("Requests a minute"),
+            "tokens_per_minute": _("Tokens a minute"),
+            "input_price": _("Price of a million input tokens"),
+            "output_price": _("Price of a million output tokens"),
+        }
+        help_texts = {
+            "model_id": _("As the server names it. A dated name stays the same model; an alias may change."),
+            "family": _("Who made it, like gpt or llama: a judge shouldn't judge its own family."),
+            "key_variable": _("Its name, never the key. Left empty, no key is sent."),
+            "key_file": _("Its absolute path; the file must have mode 0600."),
+            "parameters": _('Sent with every call, as JSON: {"temperature": 0}'),
+            "structured_mode": _("Lowered by itself when the server refuses it."),
+            "input_price": _("US dollars; needed for budgets."),
+            "output_price": _("US dollars; needed for budgets."),
+            "requests_per_minute": _("Left empty: no limit."),
+            "tokens_per_minute": _("Left empty: no limit."),
+        }
+        widgets = {"parameters": forms.Textarea(attrs={"rows": 3, "spellcheck": "false"})}
+
+    def _get_validation_exclusions(self) -> set[str]:
+        return super()._get_validation_exclusions() | {"base_url"}
+
+    def clean_name(self) -> str:
+        name = self.cleaned_data["name"]
+        others = Endpoint.objects.filter(team=self.instance.team, name=name).exclude(pk=self.instance.pk)
+        if others.exists():
+            raise ValidationError(_("Another endpoint has this name; choose one of its own."))
+        return name
+
+    def clean_base_url(self) -> str:
+        base_url = self.cleaned_data["base_url"].strip().rstrip("/")
+        try:
+            check_url(base_url, settings.ENDPOINT_ALLOWED_HOSTS)
+        except HostRefusedError as error:
+            raise ValidationError(str(error)) from None
+        return base_url
+
+    def clean_key_variable(self) -> str:
+        variable = self.cleaned_data["key_variable"]
+        if variable in OWN_VARIABLES:
+            raise ValidationError(_("This variable holds a secret of Tiltyard's own, which is never sent."))
+        return variable
+
+    def clean_parameters(self) -> dict:
+        parameters = self.cleaned_data["parameters"] or {}
+        if not isinstance(parameters, dict):
+            raise ValidationError(_('Give a JSON object, like {"temperature": 0}.'))
+        reserved = sorted(RESERVED.intersection(parameters))
+        if reserved:
+            raise ValidationError(
+                _("Tiltyard sets these itself: %(names)s. Take them out.") % {"names": ", ".join(reserved)}
+            )
+        return parameters
+
+    def clean(self) -> dict:
+        cleaned = super().clean() or {}
+        if cleaned.get("key_variable") and cleaned.get("key_file"):
+            self.add_error("key_file", _("Name either a variable or a file."))
+        if not self.errors and self.host_changed(cleaned["base_url"]):
+            # A key must not go to a server that it wasn't given for.
+            for field in ("key_variable", "key_file"):
+                if field not in self.changed_data:
+                    cleaned[field] = ""
+        return cleaned
+
+    def host_changed(self, base_url: str) -> bool:
+        before = self.initial.get("base_url", "")
+        return bool(before) and urlsplit(before).netloc != urlsplit(base_url).netloc

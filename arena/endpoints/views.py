@@ -1,0 +1,62 @@
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from arena.endpoints.connection import probe
+from arena.endpoints.forms import EndpointForm
+from arena.endpoints.models import Endpoint
+from arena.raters import access
+from arena.raters.models import Role
+
+
+@require_GET
+@never_cache
+@access.admin_required
+def endpoint_list(request: HttpRequest) -> HttpResponse:
+    endpoints = access.objects_for(Endpoint.objects.all(), request.user, Role.ADMIN)
+    return render(
+        request, "endpoints/list.html", {"endpoints": endpoints.order_by("name"), "section": "endpoints"}
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@access.admin_required
+def endpoint_new(request: HttpRequest) -> HttpResponseBase:
+    endpoint = Endpoint(team=access.acting_team(request.user))
+    return edit(request, EndpointForm(request.POST or None, instance=endpoint), _("New endpoint"))
+
+
+@require_http_methods(["GET", "POST"])
+@access.admin_required
+def endpoint_edit(request: HttpRequest, pk: int) -> HttpResponseBase:
+    endpoint = own_endpoint(request, pk)
+    form = EndpointForm(request.POST or None, instance=endpoint)
+    return edit(request, form, _("Change %(name)s") % {"name": endpoint.name})
+
+
+def edit(request: HttpRequest, form: EndpointForm, title: str) -> HttpResponseBase:
+    if form.is_bound and form.is_valid():
+        endpoint = form.save()
+        if form.initial.get("key_variable") and not endpoint.has_key:
+            messages.warning(request, _("The host changed, so its key was forgotten. Name the key again."))
+        return redirect("endpoint-list")
+    context = {"form": form, "title": title, "endpoint": form.instance, "section": "endpoints"}
+    return render(request, "endpoints/edit.html", context, status=422 if form.is_bound else 200)
+
+
+@require_POST
+@never_cache
+@access.admin_required
+def endpoint_test(request: HttpRequest, pk: int) -> HttpResponse:
+    """One small call, made while the admin waits."""
+    endpoint = own_endpoint(request, pk)
+    context = {"endpoint": endpoint, "finding": probe(endpoint), "section": "endpoints"}
+    template = "endpoints/test.html#result" if getattr(request, "htmx", False) else "endpoints/test.html"
+    return render(request, template, context)
+
+
+def own_endpoint(request: HttpRequest, pk: int) -> Endpoint:
+    return access.get_for(Endpoint.objects.all(), request.user, Role.ADMIN, pk=pk)

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from django import forms
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from arena.campaigns.models import Campaign
+from arena.judging.models import Judge
+
+MOST_BATTLES = 5_000
+
+
+class RunForm(forms.Form):
+    campaign = forms.ModelChoiceField(Campaign.objects.none(), label=_("Campaign"))
+    judges = forms.ModelMultipleChoiceField(
+        Judge.objects.none(), widget=forms.CheckboxSelectMultiple, label=_("Judges")
+    )
+    which = forms.ChoiceField(
+        choices=[
+            ("voted", _("battles that people voted on, to compare judges with people")),
+            ("fewest", _("all battles, those with the fewest judgments first")),
+            ("all", _("all battles, in random order")),
+        ],
+        widget=forms.RadioSelect,
+        initial="voted",
+        label=_("Battles"),
+        help_text=_("One for each pair of responses; both orders are asked."),
+    )
+    limit = forms.IntegerField(min_value=1, max_value=MOST_BATTLES, initial=100, label=_("At most"))
+    max_calls = forms.IntegerField(
+        min_value=1, required=False, label=_("Cap on calls"), help_text=_("left empty: no cap")
+    )
+    budget_usd = forms.DecimalField(
+        min_value=0,
+        max_digits=12,
+        decimal_places=4,
+        required=False,
+        label=_("Budget in US dollars"),
+        help_text=_("never exceeded; needs the endpoints' prices"),
+    )
+    seed = forms.IntegerField(min_value=0, widget=forms.HiddenInput, required=False)
+
+    def __init__(
+        self, *args: Any, campaigns: QuerySet[Campaign], judges: QuerySet[Judge], **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        limit_choices(self, "campaign", campaigns.order_by("-pk"))
+        asked = judges.filter(endpoint__isnull=False, rubric__isnull=False)
+        limit_choices(self, "judges", asked.select_related("endpoint", "rubric").order_by("name"))
+        self.fields["seed"].initial = secrets.randbelow(2**31)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        campaign = cleaned.get("campaign")
+        strangers = [j for j in cleaned.get("judges") or [] if campaign and j.team_id != campaign.team_id]
+        if strangers:
+            self.add_error("judges", _("A judge of another team can't judge this campaign."))
+        cleaned["seed"] = cleaned.get("seed") or 0
+        return cleaned
+
+
+def limit_choices(form: forms.BaseForm, name: str, choices: QuerySet) -> None:
+    field = form.fields[name]
+    assert isinstance(field, forms.ModelChoiceField)  # noqa: S101
+    field.queryset = choices

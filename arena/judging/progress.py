@@ -1,0 +1,117 @@
+"""How far a run is: counts straight from its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import Count, Q, QuerySet, Sum
+from django.utils import timezone
+
+from arena.endpoints.models import Call, CallAttempt
+from arena.judging.ending import FAILED
+from arena.judging.models import JudgeCall, JudgeRun, Judgment
+
+
+@dataclass(frozen=True)
+class Progress:
+    states: Mapping[str, int]
+    outcomes: Mapping[str, int]
+    failures: Mapping[str, int]
+    attempts: int
+    tokens: int
+    cost_usd: Decimal
+    seconds_left: int | None
+
+    @property
+    def calls(self) -> int:
+        return sum(self.states.values())
+
+    @property
+    def parsed(self) -> int:
+        return self.states.get(Call.State.PARSED, 0)
+
+    @property
+    def failed(self) -> int:
+        return sum(self.states.get(state, 0) for state in FAILED)
+
+    @property
+    def done(self) -> int:
+        return self.parsed + self.failed
+
+    @property
+    def on_their_way(self) -> int:
+        return self.states.get(Call.State.CLAIMED, 0)
+
+    @property
+    def waiting(self) -> int:
+        return self.calls - self.done - self.on_their_way
+
+    @property
+    def judgments(self) -> int:
+        return sum(self.outcomes.values())
+
+    @property
+    def resolved(self) -> int:
+        return self.judgments - self.outcomes.get("", 0)
+
+    @property
+    def with_verdict(self) -> int:
+        return self.resolved - self.outcomes.get(Judgment.Outcome.NO_VERDICT, 0)
+
+    @property
+    def unstable(self) -> int:
+        return self.outcomes.get(Judgment.Outcome.TIE_UNSTABLE, 0)
+
+    @property
+    def unstable_percent(self) -> float | None:
+        """Of the judgments with a verdict; None before the first."""
+        return 100 * self.unstable / self.with_verdict if self.with_verdict else None
+
+
+def read_progress(run: JudgeRun) -> Progress:
+    calls = JudgeCall.objects.filter(judgment__run=run)
+    attempts = CallAttempt.objects.filter(call__judge_call__judgment__run=run)
+    sums = attempts.aggregate(
+        attempts=Count("pk"),
+        tokens_in=Sum("tokens_in"),
+        tokens_out=Sum("tokens_out"),
+        cost=Sum("cost_usd"),
+    )
+    return Progress(
+        states=_counts(calls, "call__state"),
+        outcomes=_counts(run.judgments.all(), "outcome"),
+        failures=_counts(calls.exclude(failure=""), "failure"),
+        attempts=sums["attempts"],
+        tokens=(sums["tokens_in"] or 0) + (sums["tokens_out"] or 0),
+        cost_usd=sums["cost"] or Decimal(0),
+        seconds_left=_seconds_left(run, calls),
+    )
+
+
+def _counts(rows: QuerySet, column: str) -> dict[str, int]:
+    counted = rows.order_by(column).values_list(column).annotate(count=Count("pk"))
+    return dict(counted)
+
+
+def _seconds_left(run: JudgeRun, calls: QuerySet[JudgeCall]) -> int | None:
+    """At the pace so far; None while there is none, or when nothing is to come."""
+    if run.status != JudgeRun.Status.RUNNING or run.started_at is None:
+        return None
+    is_open = Q(call__state__in=Call.OPEN)
+    counted = calls.aggregate(open=Count("pk", filter=is_open), done=Count("pk", filter=~is_open))
+    if not counted["open"] or not counted["done"]:
+        return None
+    elapsed = (timezone.now() - run.started_at).total_seconds()
+    return round(elapsed / counted["done"] * counted["open"])
+
+
+def with_counts(runs: QuerySet[JudgeRun]) -> QuerySet[JudgeRun]:
+    """For lists: how many judgments a run has, how many are resolved and how many are unstable."""
+    unstable = Q(judgments__outcome=Judgment.Outcome.TIE_UNSTABLE)
+    return runs.annotate(
+        judgment_count=Count("judgments", distinct=True),
+        resolved_count=Count("judgments", filter=~Q(judgments__outcome=""), distinct=True),
+        unstable_count=Count("judgments", filter=unstable, distinct=True),
+    )

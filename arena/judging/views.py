@@ -1,0 +1,170 @@
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.vary import vary_on_headers
+
+from arena.campaigns.models import Campaign
+from arena.judging import ending, planning, tasks
+from arena.judging.forms import RunForm
+from arena.judging.models import Judge, JudgeRun, Judgment
+from arena.judging.progress import read_progress, with_counts
+from arena.raters import access
+from arena.raters.models import Role
+
+JUDGMENTS_PER_PAGE = 50
+SHOWN = {
+    "all": {},
+    "unstable": {"outcome": Judgment.Outcome.TIE_UNSTABLE},
+    "failed": {"outcome": Judgment.Outcome.NO_VERDICT},
+}
+
+
+@require_GET
+@never_cache
+@access.admin_required
+def judge_run_list(request: HttpRequest) -> HttpResponse:
+    runs = access.objects_for(JudgeRun.objects.all(), request.user, Role.ADMIN, "campaign__team")
+    judges = access.objects_for(Judge.objects.all(), request.user, Role.ADMIN)
+    context = {
+        "runs": with_counts(runs.select_related("campaign")).prefetch_related("judges").order_by("-pk")[:100],
+        "has_judges": judges.filter(endpoint__isnull=False, rubric__isnull=False).exists(),
+        "section": "judging",
+    }
+    return render(request, "judging/list.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@vary_on_headers("HX-Request")
+@access.admin_required
+def judge_run_new(request: HttpRequest) -> HttpResponseBase:
+    """A GET with the form's fields shows what the run would take; a POST starts it."""
+    form = run_form(request)
+    choice = choose(form) if form.is_bound and form.is_valid() else None
+    if request.method == "POST" and choice:
+        run = start(request, form, choice)
+        if run:
+            return redirect("judge-run", run.pk)
+    return show_form(request, form, choice)
+
+
+def run_form(request: HttpRequest) -> RunForm:
+    campaigns = access.objects_for(Campaign.objects.all(), request.user, Role.ADMIN)
+    judges = access.objects_for(Judge.objects.all(), request.user, Role.ADMIN)
+    chosen = campaigns.filter(slug=request.GET.get("campaign", "")).first()
+    initial = {"campaign": chosen, "judges": judges.filter(endpoint__isnull=False)[:1]}
+    data = request.POST if request.method == "POST" else request.GET if "which" in request.GET else None
+    return RunForm(data, campaigns=campaigns, judges=judges, initial=initial)
+
+
+def choose(form: RunForm) -> planning.Choice:
+    names = ("campaign", "judges", "which", "limit", "seed")
+    return planning.choose_battles(*(form.cleaned_data[name] for name in names))
+
+
+def start(request: HttpRequest, form: RunForm, choice: planning.Choice) -> JudgeRun | None:
+    options = {name: form.cleaned_data[name] for name in ("budget_usd", "max_calls", "seed")}
+    try:
+        run = planning.plan_run(
+            form.cleaned_data["campaign"], list(form.cleaned_data["judges"]), choice.battles, **options
+        )
+    except planning.CannotPlanError as refusal:
+        form.add_error(None, str(refusal))
+        return None
+    tasks.enqueue(run)
+    return run
+
+
+def show_form(request: HttpRequest, form: RunForm, choice: planning.Choice | None) -> HttpResponse:
+    context: dict[str, Any] = {"form": form, "choice": choice, "section": "judging"}
+    if choice:
+        context["estimate"] = planning.estimate(list(form.cleaned_data["judges"]), choice.battles)
+    refused = request.method == "POST"
+    part = "#estimate" if getattr(request, "htmx", False) and not refused else ""
+    return render(request, f"judging/new.html{part}", context, status=422 if refused else 200)
+
+
+@require_GET
+@never_cache
+@vary_on_headers("HX-Request")
+@access.admin_required
+def judge_run(request: HttpRequest, pk: int) -> HttpResponse:
+    run = own_run(request, pk)
+    context = {"run": run, "progress": read_progress(run), "section": "judging"}
+    if getattr(request, "htmx", False):
+        part = render(request, "judging/run.html#progress", context)
+        if not run.is_open:
+            part["HX-Refresh"] = "true"  # what can be done with the run is another now
+        return part
+    shown = request.GET.get("show", "all")
+    judgments = run.judgments.filter(**SHOWN.get(shown, {})).order_by("pk")
+    judgments = judgments.select_related(
+        "judge", "battle__prompt", "battle__competitor_a", "battle__competitor_b"
+    )
+    page = Paginator(judgments, JUDGMENTS_PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "judging/run.html", context | {"page": page, "shown": shown})
+
+
+@require_POST
+@access.admin_required
+def judge_run_cancel(request: HttpRequest, pk: int) -> HttpResponseBase:
+    if ending.cancel(own_run(request, pk)):
+        messages.success(request, _("The run is cancelled. What was on its way is still read."))
+    return redirect("judge-run", pk)
+
+
+@require_POST
+@access.admin_required
+def judge_run_pause(request: HttpRequest, pk: int) -> HttpResponseBase:
+    own_run(request, pk).pause(_("by an admin"))
+    return redirect("judge-run", pk)
+
+
+@require_POST
+@access.admin_required
+def judge_run_resume(request: HttpRequest, pk: int) -> HttpResponseBase:
+    run = own_run(request, pk)
+    if run.status_reason == planning.BEING_PLANNED:
+        messages.error(
+            request, _("This run is still being planned, or its planning broke off. Start a new one.")
+        )
+    elif run.resume():
+        tasks.enqueue(run)
+    return redirect("judge-run", pk)
+
+
+@require_POST
+@access.admin_required
+def judge_run_retry(request: HttpRequest, pk: int) -> HttpResponseBase:
+    run = own_run(request, pk)
+    count = ending.retry_failed(run)
+    if count:
+        tasks.enqueue(run)
+        words = ngettext(
+            "%(count)d failed call is asked again.", "%(count)d failed calls are asked again.", count
+        )
+        messages.success(request, words % {"count": count})
+    return redirect("judge-run", pk)
+
+
+@require_GET
+@never_cache
+@access.admin_required
+def judgment(request: HttpRequest, pk: int) -> HttpResponse:
+    found = access.get_for(
+        Judgment.objects.with_battle(), request.user, Role.ADMIN, "run__campaign__team", pk=pk
+    )
+    calls = found.judge_calls.select_related("call").prefetch_related("call__attempts").order_by("order")
+    return render(request, "judging/judgment.html", {"judgment": found, "calls": calls, "section": "judging"})
+
+
+def own_run(request: HttpRequest, pk: int) -> JudgeRun:
+    runs = JudgeRun.objects.select_related("campaign")
+    return access.get_for(runs, request.user, Role.ADMIN, "campaign__team", pk=pk)

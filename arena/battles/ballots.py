@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from arena.battles.draw import change_count, draw_again
+from arena.battles.draw import draw_again, uncount
 from arena.battles.models import Battle, BattleNote, Retraction, Vote
 from arena.battles.reveal import after_each_vote
 from arena.campaigns.models import Campaign
@@ -31,10 +31,6 @@ class AlreadyVotedError(RefusedError):
 
 class KeyUsedError(RefusedError):
     words = _("That vote was sent with the key of another one, so it wasn't recorded. Please vote again.")
-
-
-class SkippedError(RefusedError):
-    words = _("You skipped that battle, so no vote was recorded. Here is the next one.")
 
 
 class ExpiredError(RefusedError):
@@ -58,8 +54,6 @@ def cast(
         return _replay(battle.vote, key)
     if not battle.campaign.is_open:
         raise NotOpenError
-    if battle.is_skipped:
-        raise SkippedError
     now = timezone.now()
     if battle.has_expired(now):
         raise ExpiredError
@@ -73,7 +67,7 @@ def cast(
         guide_id=battle.guide_id,
         voted_at=now,
     )
-    vote.digest = digest(vote, battle.guide_sha256)
+    vote.digest = digest(vote)
     try:
         with transaction.atomic():
             vote.save(force_insert=True)
@@ -92,14 +86,14 @@ def _replay(vote: Vote, key: str) -> Vote:
     return vote
 
 
-def digest(vote: Vote, guide_sha256: str | None) -> str:
+def digest(vote: Vote) -> str:
     """sha256 over the vote's core as canonical JSON: sorted keys, no white space, UTF-8, times in UTC."""
     battle = vote.battle
     core = {
         "battle": str(battle.public_id),
         "competitors": [battle.competitor_a_id, battle.competitor_b_id],
         "dwell_ms": vote.dwell_ms,
-        "guide": guide_sha256,
+        "guide": vote.guide_id,
         "key": vote.idempotency_key,
         "layout": vote.layout,
         "outcome": str(vote.outcome),
@@ -140,10 +134,10 @@ def skip(battle: Battle, rater: Rater) -> None:
         raise AlreadyVotedError
     with transaction.atomic():
         _note, created = BattleNote.objects.get_or_create(
-            battle=battle, rater=rater, kind=BattleNote.Kind.SKIP
+            battle=battle, kind=BattleNote.Kind.SKIP, defaults={"rater": rater}
         )
         if created:
-            change_count(battle, -1)
+            uncount(battle)
 
 
 def flag(battle: Battle, rater: Rater, text: str) -> None:

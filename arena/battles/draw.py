@@ -8,7 +8,8 @@ random order is a uniform choice among those that will do.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -26,14 +27,15 @@ from arena.campaigns.opening import drawable_responses
 from arena.corpus.models import Prompt, PromptSet
 from arena.raters.models import Rater
 
-# Battles a rater holds at once. The page gets two: the one on the screen and the one it paints next.
-# The third is sent with the next answer.
-LEASES, ON_PAGE = 3, 2
+# Battles a rater holds at most. The page gets two: the one on the screen and the one it paints next. When
+# no other waits behind them, two more are drawn together.
+LEASES, ON_PAGE = 4, 2
 FIRST_LOOK, SECOND_LOOK, LOOK = 4, 32, 200  # prompts looked at
 # Two tabs of one rater may draw the same battle at once; the database refuses the second, which draws again.
 ATTEMPTS = 5
 
 _random = secrets.SystemRandom()
+Counts = dict[pairing.Pair, int]
 
 
 @dataclass
@@ -50,37 +52,43 @@ def hand_out(campaign: Campaign, rater: Rater, wanted: int = LEASES) -> list[Bat
     if not campaign.is_open or wanted < 1:
         return []
     texts = Battle.objects.open_for(rater, campaign).with_texts()
-    waiting = list(texts[:wanted])
-    for _ in range(wanted - len(waiting)):
-        if draw(campaign, rater) is None:
-            break
+    waiting = list(texts[: ON_PAGE + 1])
+    missing = wanted - len(waiting) if len(waiting) <= ON_PAGE else 0
+    while missing > 0 and (drawn := draw(campaign, rater, missing)):
+        missing -= len(drawn)
     enough = min(wanted, ON_PAGE)
     return waiting[:enough] if len(waiting) >= enough else list(texts[:enough])
 
 
-def draw(campaign: Campaign, rater: Rater) -> Battle | None:
-    """A new battle for this rater; None when there is nothing left that they may meet."""
+def draw(campaign: Campaign, rater: Rater, wanted: int = 1) -> list[Battle]:
+    """New battles for this rater, at most `wanted`; none when there is nothing left that they may meet."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            return _draw_once(campaign, rater)
+            return _draw_once(campaign, rater, wanted)
         except IntegrityError:
             if attempt == ATTEMPTS:
                 raise
-    return None
+    return []
 
 
-def _draw_once(campaign: Campaign, rater: Rater) -> Battle | None:
+def _draw_once(campaign: Campaign, rater: Rater, wanted: int) -> list[Battle]:
     for prompts in _prompts_in_random_order(campaign):
         texts = _drawable_texts(campaign, rater, prompts)
-        desks = _desks(campaign, rater, [prompt for prompt in prompts if prompt in texts])
-        for prompt in prompts:
-            desk = desks.get(prompt, Desk())
-            possible = pairing.pairs_that_can_meet(texts.get(prompt, ()), desk.met, desk.revealed)
-            if possible:
-                pair, propensity = pairing.choose_pair(possible, _counts(campaign, possible), _random)
-                sides = pairing.choose_texts(possible[pair], _random)
-                return _place(campaign, rater, prompt, sides, propensity, desk.lapsed.get(pair))
-    return None
+        desks = _desks(campaign, rater, list(texts))
+        possible = {
+            prompt: pairing.pairs_that_can_meet(texts[prompt], desks[prompt].met, desks[prompt].revealed)
+            for prompt in prompts
+            if prompt in texts
+        }
+        chosen = [prompt for prompt, pairs in possible.items() if pairs][:wanted]
+        if chosen:
+            counts = _counts(campaign, [possible[prompt] for prompt in chosen])
+            known = set(counts)
+            battles = [
+                _battle(campaign, rater, prompt, possible[prompt], counts, desks[prompt]) for prompt in chosen
+            ]
+            return _place(battles, known)
+    return []
 
 
 def _prompts_in_random_order(campaign: Campaign) -> Iterator[list[int]]:
@@ -107,27 +115,16 @@ def _drawable_texts(campaign: Campaign, rater: Rater, prompts: list[int]) -> dic
     return texts
 
 
-_DESK_COLUMNS = (
-    "prompt_id",
-    "competitor_a_id",
-    "competitor_b_id",
-    "expires_at",
-    "campaign__reveal",
-    "campaign__status",
-    "vote__outcome",
-)
-
-
-def _desks(campaign: Campaign, rater: Rater, prompts: list[int]) -> dict[int, Desk]:
+def _desks(campaign: Campaign, rater: Rater, prompts: list[int]) -> defaultdict[int, Desk]:
     """What the rater met here and had revealed anywhere on these prompts; a lapsed battle may return."""
-    desks: dict[int, Desk] = {}
+    desks: defaultdict[int, Desk] = defaultdict(Desk)
     if not prompts:
         return desks
     battles = Battle.objects.filter(rater=rater, prompt__in=prompts, replaced_by=None).with_skips()
     now = timezone.now()
-    for battle in battles.select_related("campaign", "vote").only(*_DESK_COLUMNS):
-        desk = desks.setdefault(battle.prompt_id or 0, Desk())
-        lapsed = battle.has_expired(now) and not battle.is_skipped and not hasattr(battle, "vote")
+    for battle in battles.annotate(skip_id=F("skip__pk")).select_related("campaign", "vote"):
+        desk = desks[battle.prompt_id or 0]
+        lapsed = battle.has_expired(now) and battle.skip_id is None and not hasattr(battle, "vote")
         if lapsed and battle.campaign_id == campaign.pk:
             desk.lapsed[battle.pair] = battle.pk
         elif battle.campaign_id == campaign.pk:
@@ -138,38 +135,45 @@ def _desks(campaign: Campaign, rater: Rater, prompts: list[int]) -> dict[int, De
     return desks
 
 
-def _counts(campaign: Campaign, possible: dict) -> dict[pairing.Pair, int]:
-    competitors = {competitor for pair in possible for competitor in pair}
+def _counts(campaign: Campaign, possible: Iterable[Iterable[pairing.Pair]]) -> Counts:
+    competitors = {competitor for pairs in possible for pair in pairs for competitor in pair}
     counts = PairCount.objects.filter(campaign=campaign, low__in=competitors, high__in=competitors)
     return {(low, high): battles for low, high, battles in counts.values_list("low_id", "high_id", "battles")}
 
 
-def _place(
-    campaign: Campaign,
-    rater: Rater,
-    prompt: int,
-    sides: tuple[pairing.Text, pairing.Text],
-    propensity: float,
-    lapsed: int | None,
+def _battle(
+    campaign: Campaign, rater: Rater, prompt: int, possible: pairing.Possible, counts: Counts, desk: Desk
 ) -> Battle:
+    """Chooses pair and sides. `counts` goes up, so that the next of a row is drawn as if this one stood."""
+    pair, propensity = pairing.choose_pair(possible, counts, _random)
+    a, b = pairing.choose_texts(possible[pair], _random)
+    lapsed = desk.lapsed.get(pair)
+    if lapsed is None:
+        counts[pair] = counts.get(pair, 0) + 1
     now = timezone.now()
+    return Battle(
+        campaign=campaign,
+        rater=rater,
+        prompt_id=prompt,
+        competitor_a_id=a.competitor,
+        competitor_b_id=b.competitor,
+        response_a_id=a.response,
+        response_b_id=b.response,
+        propensity=propensity,
+        replaces_id=lapsed,
+        drawn_at=now,
+        expires_at=now + timedelta(hours=settings.BATTLE_HOURS),
+    )
+
+
+def _place(battles: list[Battle], known: set[pairing.Pair]) -> list[Battle]:
+    """Stores the battles and counts their pairs; `known` are the pairs that have a count."""
+    # What comes back after its lease ran out was counted when it was first drawn.
+    pairs = Counter(battle.pair for battle in battles if battle.replaces_id is None)
     with transaction.atomic():
-        battle = Battle.objects.create(
-            campaign=campaign,
-            rater=rater,
-            prompt_id=prompt,
-            competitor_a_id=sides[0].competitor,
-            competitor_b_id=sides[1].competitor,
-            response_a_id=sides[0].response,
-            response_b_id=sides[1].response,
-            propensity=propensity,
-            replaces_id=lapsed,
-            drawn_at=now,
-            expires_at=now + timedelta(hours=settings.BATTLE_HOURS),
-        )
-        if lapsed is None:
-            change_count(battle, 1)
-    return battle
+        placed = Battle.objects.bulk_create(battles)
+        PairCount.objects.add(battles[0].campaign_id, pairs, pairs.keys() - known)
+    return placed
 
 
 def draw_again(battle: Battle) -> Battle:
@@ -192,11 +196,7 @@ def draw_again(battle: Battle) -> Battle:
     )
 
 
-def change_count(battle: Battle, by: int) -> None:
+def uncount(battle: Battle) -> None:
     low, high = battle.pair
-    count = PairCount.objects.filter(campaign_id=battle.campaign_id, low_id=low, high_id=high)
-    change = {"battles": Greatest(F("battles") + by, 0)}
-    if not count.update(**change):
-        missing = PairCount(campaign_id=battle.campaign_id, low_id=low, high_id=high)
-        PairCount.objects.bulk_create([missing], ignore_conflicts=True)
-        count.update(**change)
+    counts = PairCount.objects.filter(campaign_id=battle.campaign_id, low_id=low, high_id=high)
+    counts.update(battles=Greatest(F("battles") - 1, 0))

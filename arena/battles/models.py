@@ -1,9 +1,10 @@
 import uuid
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from django.db import models
-from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
-from django.db.models.functions import Coalesce, Greatest, Least
+from django.db.models import Count, F, FilteredRelation, OuterRef, Q, Subquery
+from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -22,14 +23,14 @@ class Outcome(models.TextChoices):
 class BattleQuerySet(models.QuerySet["Battle"]):
     def open_for(self, rater: Rater, campaign: Campaign) -> "BattleQuerySet":
         """Handed out and waiting for this rater's vote; what stands in for an undone battle comes first."""
-        waiting = self.with_skips().filter(is_skipped=False, vote=None, expires_at__gt=timezone.now())
+        waiting = self.with_skips().filter(skip=None, vote=None, expires_at__gt=timezone.now())
         return waiting.filter(campaign=campaign, rater=rater).order_by(
             F("replaces").asc(nulls_last=True), "drawn_at", "pk"
         )
 
     def with_skips(self) -> "BattleQuerySet":
-        skips = BattleNote.objects.filter(battle=OuterRef("pk"), kind=BattleNote.Kind.SKIP)
-        return self.annotate(is_skipped=Exists(skips))
+        """`skip` is the note by which the rater skipped the battle."""
+        return self.annotate(skip=FilteredRelation("notes", condition=Q(notes__kind=BattleNote.Kind.SKIP)))
 
     def with_texts(self) -> "BattleQuerySet":
         return self.select_related("prompt", "response_a", "response_b").only(
@@ -40,16 +41,14 @@ class BattleQuerySet(models.QuerySet["Battle"]):
         )
 
     def with_ballot(self) -> "BattleQuerySet":
-        """With all that a ballot needs: the campaign, its guide, the rater, their votes so far, the vote."""
+        """With all a ballot needs: campaign, its guide, rater, how many of their votes stand, the vote."""
         guides = Guide.objects.filter(campaign=OuterRef("campaign")).order_by("-version")
-        guide = {f"guide_{column}": Subquery(guides.values(column)[:1]) for column in ("id", "sha256")}
         votes = Vote.objects.filter(
             rater=OuterRef("rater"), battle__campaign=OuterRef("campaign"), retraction=None
         ).order_by()
         counted = votes.values("rater").annotate(count=Count("pk")).values("count")
-        votes_before = {"votes_before": Coalesce(Subquery(counted), 0)}
-        ballots = self.with_skips().annotate(**guide, **votes_before)
-        return ballots.select_related("campaign", "rater", "vote", "competitor_a", "competitor_b")
+        annotations = {"guide_id": Subquery(guides.values("pk")[:1]), "votes_standing": Subquery(counted)}
+        return self.select_related("campaign", "rater", "vote").annotate(**annotations)
 
 
 class Battle(models.Model):
@@ -89,10 +88,8 @@ class Battle(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
 
     # Annotations of BattleQuerySet.
-    is_skipped: bool
     guide_id: int | None
-    guide_sha256: str | None
-    votes_before: int
+    votes_standing: int | None
 
     objects = BattleQuerySet.as_manager()
 
@@ -128,6 +125,22 @@ class Battle(models.Model):
         return self.expires_at is not None and self.expires_at <= now
 
 
+class PairCountQuerySet(models.QuerySet["PairCount"]):
+    def add(
+        self, campaign_id: int, pairs: Mapping[tuple[int, int], int], new: Iterable[tuple[int, int]]
+    ) -> None:
+        """Raises each pair's count; rows are made for `new` pairs, unless someone else has just made them."""
+        rows = [PairCount(campaign_id=campaign_id, low_id=low, high_id=high) for low, high in new]
+        if rows:
+            PairCount.objects.bulk_create(rows, ignore_conflicts=True)
+        for by in sorted(set(pairs.values())):
+            which = Q(pk=None)
+            for (low, high), increment in pairs.items():
+                if increment == by:
+                    which |= Q(low=low, high=high)
+            self.filter(which, campaign_id=campaign_id).update(battles=F("battles") + by)
+
+
 class PairCount(models.Model):
     """How often a pair has been drawn in a campaign, skips taken off: pairing never counts votes."""
 
@@ -135,6 +148,8 @@ class PairCount(models.Model):
     low = models.ForeignKey(Competitor, on_delete=models.CASCADE, related_name="+")
     high = models.ForeignKey(Competitor, on_delete=models.CASCADE, related_name="+")
     battles = models.PositiveIntegerField(default=0)
+
+    objects = PairCountQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -206,6 +221,13 @@ class BattleNote(models.Model):
     kind = models.CharField(max_length=8, choices=Kind.choices)
     text = models.TextField(blank=True, max_length=2000)
     at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["battle"], condition=Q(kind="skip"), name="a_battle_is_skipped_once"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} on {self.battle_id}"

@@ -15,6 +15,7 @@ from random import Random
 EXPLORE = 0.2
 
 Pair = tuple[int, int]
+Possible = dict[Pair, list[tuple["Text", "Text"]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Text:
 
 def pairs_that_can_meet(
     texts: Iterable[Text], met: Collection[Pair] = (), revealed: Collection[int] = ()
-) -> dict[Pair, list[tuple[Text, Text]]]:
+) -> Possible:
     """Each pair (lower id first) with its combinations of different texts; none met before or revealed."""
     by_competitor: dict[int, list[Text]] = {}
     for text in texts:

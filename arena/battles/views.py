@@ -64,7 +64,7 @@ def battle_vote(request: HtmxRequest, public_id: UUID) -> HttpResponseBase:
         return SeeOther(reverse("battle", args=[battle.campaign.slug]))
     if not is_new:
         return answer(request, battle, rater)
-    return answer(request, battle, rater, done=battle.votes_before + 1, vote=vote)
+    return answer(request, battle, rater, done=(battle.votes_standing or 0) + 1, vote=vote)
 
 
 @require_POST

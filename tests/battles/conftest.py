@@ -87,8 +87,8 @@ def draw_all():
 
     def draw_them(campaign, rater) -> list[Battle]:
         drawn = []
-        while (battle := draw.draw(campaign, rater)) is not None:
-            drawn.append(battle)
+        while more := draw.draw(campaign, rater):
+            drawn += more
         return drawn
 
     return draw_them

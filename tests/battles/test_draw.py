@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from datetime import timedelta
+from itertools import combinations
 
 import pytest
 from django.db import IntegrityError, connection
@@ -11,6 +12,7 @@ from scipy.stats import binomtest
 
 from arena.battles import ballots, draw
 from arena.battles.models import Battle, BattleNote, PairCount
+from arena.battles.pairing import propensities
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response
 from arena.raters.models import Team
@@ -31,7 +33,7 @@ def test_a_rater_meets_every_prompt_and_pair_exactly_once(small_campaign, rater,
 
 
 def test_every_battle_knows_its_propensity_and_when_it_expires(small_campaign, rater, settings):
-    battle = draw.draw(small_campaign.campaign, rater)
+    (battle,) = draw.draw(small_campaign.campaign, rater)
     assert battle.propensity == pytest.approx(1 / 3)
     assert battle.expires_at - battle.drawn_at == timedelta(hours=settings.BATTLE_HOURS)
     assert {battle.response_a.competitor_id, battle.response_b.competitor_id} == set(battle.pair)
@@ -69,7 +71,7 @@ def test_sides_are_a_fair_coin(make_campaign, make_rater, draw_all):
 @pytest.mark.parametrize("status", [PromptSet.Status.DRAFT, PromptSet.Status.RETIRED])
 def test_prompts_of_an_unpublished_set_are_not_drawn(small_campaign, rater, status):
     PromptSet.objects.update(status=status)
-    assert draw.draw(small_campaign.campaign, rater) is None
+    assert draw.draw(small_campaign.campaign, rater) == []
 
 
 @pytest.mark.parametrize("status", [Competitor.Status.RETIRED, Competitor.Status.WITHDRAWN])
@@ -135,13 +137,30 @@ def test_open_battles_are_handed_out_again_in_the_same_order(small_campaign, rat
     assert Battle.objects.count() == draw.LEASES
 
 
-def test_after_a_vote_the_next_is_at_hand_and_one_more_is_drawn(small_campaign, rater, vote_on):
+def test_after_a_vote_the_next_is_at_hand_and_two_are_drawn_when_no_other_waits(
+    small_campaign, rater, vote_on
+):
     campaign = small_campaign.campaign
     draw.hand_out(campaign, rater)
-    first, second, third = Battle.objects.open_for(rater, campaign)
+    first, second, third, fourth = Battle.objects.open_for(rater, campaign)
     vote_on(first)
     assert [battle.pk for battle in draw.hand_out(campaign, rater)] == [second.pk, third.pk]
+    assert Battle.objects.open_for(rater, campaign).count() == 3
+    vote_on(second)
+    assert [battle.pk for battle in draw.hand_out(campaign, rater)] == [third.pk, fourth.pk]
     assert Battle.objects.open_for(rater, campaign).count() == draw.LEASES
+
+
+def test_battles_drawn_together_are_drawn_as_one_after_the_other(make_campaign, make_rater):
+    small = make_campaign(prompts=30)
+    together = draw.draw(small.campaign, make_rater(small.campaign.team), 4)
+    assert len(together) == len({battle.prompt_id for battle in together}) == 4
+    pairs = list(combinations([competitor.pk for competitor in small.competitors], 2))
+    seen = Counter()
+    for battle in together:
+        assert battle.propensity == propensities(pairs, seen)[battle.pair]
+        seen[battle.pair] += 1
+    assert {(c.low_id, c.high_id): c.battles for c in PairCount.objects.all()} == seen
 
 
 def test_two_raters_never_share_a_battle(small_campaign, make_rater):
@@ -178,7 +197,7 @@ def test_what_a_rater_left_open_comes_back_after_it_expired(small_campaign, rate
 
 
 def test_the_database_refuses_a_second_meeting_that_a_race_would_make(small_campaign, rater):
-    battle = draw.draw(small_campaign.campaign, rater)
+    (battle,) = draw.draw(small_campaign.campaign, rater)
     a, b = battle.competitor_a_id, battle.competitor_b_id
     with pytest.raises(IntegrityError):
         Battle.objects.create(
@@ -202,10 +221,10 @@ def test_a_battle_drawn_in_another_tab_at_the_same_moment_leads_to_another_draw(
 
     def first_look_is_too_early(*args):
         looks.append(args)
-        return {} if len(looks) < draw.ATTEMPTS else see(*args)
+        return defaultdict(draw.Desk) if len(looks) < draw.ATTEMPTS else see(*args)
 
     monkeypatch.setattr(draw, "_desks", first_look_is_too_early)
-    assert draw.draw(campaign, rater) is not None
+    assert len(draw.draw(campaign, rater)) == 1
     assert len(cells(Battle.objects.all())) == Battle.objects.count() == 12
 
 
@@ -228,7 +247,7 @@ def test_what_was_revealed_in_one_campaign_is_not_drawn_in_another(
 ):
     small = make_campaign(prompts=2, reveal=Campaign.Reveal.AFTER_CLOSE)
     rater = make_rater(Team.default())
-    battle = draw.draw(small.campaign, rater)
+    (battle,) = draw.draw(small.campaign, rater)
     vote_on(battle)
     Campaign.objects.update(status=Campaign.Status.CLOSED)
     other = make_campaign("other", prompts=1)
@@ -251,5 +270,5 @@ def test_a_draw_asks_no_more_of_the_database_when_there_are_many_votes(make_camp
     draw.draw(small.campaign, rater)
     few = statements()
     for _ in range(60):
-        vote_on(draw.draw(small.campaign, rater))
+        vote_on(*draw.draw(small.campaign, rater))
     assert statements() <= few

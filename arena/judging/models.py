@@ -104,6 +104,10 @@ class JudgeRun(models.Model):
     def is_open(self) -> bool:
         return self.status in self.OPEN
 
+    def endpoint_ids(self) -> list[int]:
+        calls = Call.objects.filter(judge_call__judgment__run=self)
+        return sorted(set(calls.values_list("endpoint_id", flat=True)))
+
     def begin(self) -> None:
         """The first call is on its way."""
         waiting = JudgeRun.objects.filter(pk=self.pk, status=self.Status.QUEUED)

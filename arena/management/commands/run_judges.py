@@ -1,0 +1,105 @@
+import time
+from decimal import Decimal
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from arena.campaigns.models import Campaign
+from arena.endpoints.ledger import Later
+from arena.judging import planning, runner, tasks
+from arena.judging.models import Judge, JudgeRun
+from arena.judging.progress import Progress, read_progress
+
+MOST_SLEEP = 5.0  # seconds
+
+
+class Command(BaseCommand):
+    help = (
+        "Let judges judge a campaign's battles, in both orders: by the consumer, or --here in this process."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("campaign", metavar="SLUG")
+        parser.add_argument(
+            "--judge",
+            action="append",
+            dest="judges",
+            metavar="NAME",
+            help="may be repeated; else every judge of the campaign's team that can be asked",
+        )
+        parser.add_argument("--battles", choices=planning.WHICH, default="voted", help="which battles")
+        parser.add_argument("--limit", type=int, help="so many battles at most")
+        parser.add_argument("--max-calls", type=int, help="so many requests at most")
+        parser.add_argument("--budget", type=Decimal, metavar="DOLLARS", help="never exceeded")
+        parser.add_argument("--replicates", type=int, default=1, help="how often each battle is judged")
+        parser.add_argument("--seed", type=int, default=0, help="decides which battles a limit takes")
+        parser.add_argument("--here", action="store_true", help="work the run off now, in this process")
+
+    def handle(self, *args: object, **options) -> None:
+        campaign = self.campaign(options["campaign"])
+        judges = self.judges(campaign, options["judges"])
+        try:
+            choice = planning.choose_battles(
+                campaign, judges, options["battles"], options["limit"], options["seed"]
+            )
+            run = planning.plan_run(
+                campaign,
+                judges,
+                choice.battles,
+                budget_usd=options["budget"],
+                max_calls=options["max_calls"],
+                seed=options["seed"],
+                replicates=options["replicates"],
+            )
+        except planning.CannotPlanError as refusal:
+            raise CommandError(str(refusal)) from None
+        self.stdout.write(f"Run {run.pk}: {run.judgments.count()} judgments by {len(judges)} judges planned.")
+        if options["here"]:
+            self.work_off(run)
+        else:
+            tasks.enqueue(run)
+
+    def campaign(self, slug: str) -> Campaign:
+        found = Campaign.objects.filter(slug=slug).first()
+        if found is None:
+            known = ", ".join(Campaign.objects.order_by("slug").values_list("slug", flat=True)) or "none yet"
+            raise CommandError(f"no campaign {slug!r}; there are: {known}")
+        return found
+
+    def judges(self, campaign: Campaign, names: list[str] | None) -> list[Judge]:
+        own = Judge.objects.filter(team=campaign.team, endpoint__isnull=False, rubric__isnull=False)
+        own = own.select_related("endpoint", "rubric").order_by("name")
+        if not names:
+            return list(own)
+        missing = sorted(set(names) - set(own.values_list("name", flat=True)))
+        if missing:
+            known = ", ".join(own.values_list("name", flat=True)) or "none yet"
+            raise CommandError(f"no judge {', '.join(missing)}; there are: {known}")
+        return list(own.filter(name__in=names))
+
+    def work_off(self, run: JudgeRun) -> None:
+        """One call after another. A consumer that runs beside takes its share."""
+        while run.is_open and run.status != JudgeRun.Status.PAUSED:
+            waits = [self.serve(endpoint) for endpoint in run.endpoint_ids()]
+            runner.finish_runs()
+            run.refresh_from_db()
+            if run.is_open:
+                time.sleep(min(waits, default=0.0))
+        self.stdout.write(describe(run, read_progress(run)))
+        if run.status != JudgeRun.Status.COMPLETED:
+            raise CommandError(f"the run is {run.get_status_display()} {run.status_reason}".rstrip())
+
+    def serve(self, endpoint_id: int) -> float:
+        """Work until nothing is due; seconds until something may be."""
+        while (found := runner.do_one(endpoint_id)) is not None:
+            if isinstance(found, Later):
+                return min(found.seconds, MOST_SLEEP)
+        return 0.0
+
+
+def describe(run: JudgeRun, progress: Progress) -> str:
+    outcomes = ", ".join(
+        f"{count} {outcome}" for outcome, count in sorted(progress.outcomes.items()) if outcome
+    )
+    unstable = progress.unstable_percent
+    share = "" if unstable is None else f"; {unstable:.1f} % of those with a verdict are unstable"
+    return f"Run {run.pk}: {progress.resolved} judgments ({outcomes or 'none'}){share}"

@@ -12,7 +12,7 @@ MEAN = 1000.0
 WIDEST = 2.5
 MARGIN = 0.04
 STEPS = (5, 10, 25, 50, 100, 200, 500, 1000, 2500)
-MOST_TICKS = 5
+MOST_TICKS = 3
 
 
 @dataclass(frozen=True)

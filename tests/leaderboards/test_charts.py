@@ -32,7 +32,7 @@ def test_every_mark_lies_on_the_axis_in_the_order_of_its_numbers(shown):
 @given(st.lists(estimates, min_size=1, max_size=12))
 def test_ticks_are_few_round_and_on_the_axis(shown):
     axis = shared_axis(shown)
-    assert len(axis.ticks) <= 6
+    assert len(axis.ticks) <= 4
     for tick in axis.ticks:
         assert axis.low <= int(tick.label) <= axis.high
         assert tick.is_mean == (tick.label == "1000")

@@ -10,15 +10,18 @@ from numpy.typing import NDArray
 from ratings.board_options import LeaderboardOptions
 from ratings.bradley_terry import Fit, PairLikelihood, RowLikelihood, fit_likelihood
 from ratings.clusters import Dimension, VoteScores, effective_clusters, effective_per_parameter
-from ratings.comparisons import Comparisons, Tally, tally
+from ratings.comparisons import Comparisons, Tally, relabelled_tally, tally
 from ratings.davidson import DavidsonFit, TieLikelihood, fit_davidson
 from ratings.engine_check import check_plain, check_rows
-from ratings.errors import BadOptionError, NoVotesError
-from ratings.newton import Vector
-from ratings.rows import Rows, sort_rows
+from ratings.errors import BadOptionError
+from ratings.newton import Matrix, Vector, approach, gauge, generalised_inverse
+from ratings.rows import LARGE, Rows, sort_rows
 from ratings.standings import Check
 from ratings.style import MAX_VIF, NO_VARIATION, Scaled, inflation_factors, scale_covariates
 from ratings.uncertainty import Covariance, robust_covariance, tally_sandwich, vote_scores
+
+SAMPLE_STEP = 8
+"""Every eighth row tells enough for a starting point and for variance inflation."""
 
 POSITION = "position"
 """The covariate that is +1 for side a: its coefficient is the advantage of being shown first."""
@@ -45,24 +48,59 @@ class FittedBoard:
 def fit_board(comparisons: Comparisons, options: LeaderboardOptions) -> FittedBoard:
     """Fit and covariance, before bootstrap and ranks."""
     dimensions = _dimensions(comparisons, options)
-    order = canonical_order(comparisons, options)
+    order, cells, plain = _plain_board(comparisons, options)
     board = _relabelled(comparisons, order)
-    cells = tally(board, options.policies)
-    plain = fit_likelihood(PairLikelihood(cells), cells, options.policies)
-    board, scaled, inflation, notes = _with_covariates(board, options, plain)
-    n_dropped = len(board) - int(cells.counts.sum())
-    rows = scores = None
+    board, scaled, notes = _with_covariates(board, options)
+    rows = scores = inflation = None
     if options.ties == "davidson":
         fit, covariance, rows = _davidson(board, options, dimensions)
     elif board.covariates is None and not dimensions:
         fit, covariance = plain, tally_sandwich(cells, plain)
     else:
-        rows = sort_rows(board, options.policies)
-        fit = plain if board.covariates is None else _fit_rows(rows, cells, plain, board, options)
+        rows, fit = sort_rows(board, options.policies), plain
+        if board.covariates is not None:
+            kept, inflation, dropped = _told_apart(rows, board.covariate_names, plain)
+            rows, notes = _with_columns(rows, kept), [*notes, *dropped]
+            scaled = None if scaled is None else _part(scaled, kept[kept < len(scaled.scale)])
+            fit = _fit_rows(rows, cells, plain, options) if len(kept) else plain
+            fit = replace(fit, covariate_names=tuple(board.covariate_names[j] for j in kept))
+            fit = fit if len(kept) else plain
         covariance, scores = robust_covariance(board, rows, fit, dimensions)
+    dropped_votes = len(board) - int(cells.counts.sum())
     return FittedBoard(
-        order, options, cells, plain, fit, covariance, rows, scores, scaled, inflation, n_dropped, notes
+        order,
+        options,
+        cells,
+        plain,
+        fit,
+        covariance,
+        rows,
+        scores,
+        scaled,
+        inflation,
+        dropped_votes,
+        tuple(notes),
     )
+
+
+def _with_columns(rows: Rows, kept: NDArray[np.int64]) -> Rows:
+    return rows if len(kept) == len(rows.z) else replace(rows, z=rows.z[kept])
+
+
+def _plain_board(
+    comparisons: Comparisons, options: LeaderboardOptions
+) -> tuple[NDArray[np.int64], Tally, Fit]:
+    """Competitors in an order made of their results alone (new place -> id), so that draws which follow it
+    don't depend on ids; and the plain fit in that order."""
+    cells = tally(comparisons, options.policies)
+    plain = fit_likelihood(PairLikelihood(cells), cells, options.policies)
+    k = cells.n_competitors
+    votes = np.bincount(cells.low, cells.total, k) + np.bincount(cells.high, cells.total, k)
+    ties = np.bincount(cells.low, cells.weight[:, 1], k) + np.bincount(cells.high, cells.weight[:, 1], k)
+    order: NDArray[np.int64] = np.lexsort((ties.round(6), votes.round(6), -plain.strengths.round(7)))
+    cells = relabelled_tally(cells, order)
+    start = plain.params[order]
+    return order, cells, fit_likelihood(PairLikelihood(cells), cells, options.policies, start=start)
 
 
 def _dimensions(comparisons: Comparisons, options: LeaderboardOptions) -> tuple[str, ...]:
@@ -76,19 +114,6 @@ def _dimensions(comparisons: Comparisons, options: LeaderboardOptions) -> tuple[
     return options.cluster
 
 
-def canonical_order(comparisons: Comparisons, options: LeaderboardOptions) -> NDArray[np.int64]:
-    """Competitors (K,) by strength, then votes: draws that follow this order don't depend on ids."""
-    cells = tally(comparisons, options.policies)
-    if not len(cells.low):
-        raise NoVotesError("no vote to fit", todo="pass votes, or a policy that keeps some")
-    plain = fit_likelihood(PairLikelihood(cells), cells, options.policies)
-    k = cells.n_competitors
-    votes = np.bincount(cells.low, cells.total, k) + np.bincount(cells.high, cells.total, k)
-    ties = np.bincount(cells.low, cells.weight[:, 1], k) + np.bincount(cells.high, cells.weight[:, 1], k)
-    order: NDArray[np.int64] = np.lexsort((ties.round(6), votes.round(6), -plain.strengths.round(7)))
-    return order
-
-
 def _relabelled(comparisons: Comparisons, order: NDArray[np.int64]) -> Comparisons:
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
@@ -96,26 +121,23 @@ def _relabelled(comparisons: Comparisons, order: NDArray[np.int64]) -> Compariso
 
 
 def _with_covariates(
-    board: Comparisons, options: LeaderboardOptions, plain: Fit
-) -> tuple[Comparisons, Scaled | None, Vector | None, tuple[str, ...]]:
-    """The board with scaled covariates that can be told apart, or none; and what was dropped, in words."""
-    if not options.style and not options.position:
-        return replace(board, covariates=None, covariate_names=()), None, None, ()
-    if options.style and board.covariates is None:
-        raise BadOptionError(
-            "style control without covariates", todo="pass signed differences of style counts"
-        )
-    board, scaled, notes = _style(board, options) if options.style else (_bare(board), None, [])
+    board: Comparisons, options: LeaderboardOptions
+) -> tuple[Comparisons, Scaled | None, list[str]]:
+    """The board with scaled covariates, or none; and what was dropped, in words."""
+    notes: list[str] = []
+    if not options.style:
+        board, scaled = replace(board, covariates=None, covariate_names=()), None
+    else:
+        board, scaled, notes = _style(board, options)
     if options.position:
-        z = np.ones((len(board), 1)) if board.covariates is None else board.covariates
-        ones = np.ones((len(board), 1), dtype=z.dtype)
-        z = ones if board.covariates is None else np.hstack([z, ones])
+        ones = np.ones((len(board), 1))
+        z = (
+            ones
+            if board.covariates is None
+            else np.hstack([board.covariates, ones.astype(board.covariates.dtype)])
+        )
         board = replace(board, covariates=z, covariate_names=(*board.covariate_names, POSITION))
-    return _told_apart(board, options, plain, scaled, notes)
-
-
-def _bare(board: Comparisons) -> Comparisons:
-    return replace(board, covariates=None, covariate_names=())
+    return board, scaled, notes
 
 
 def _style(board: Comparisons, options: LeaderboardOptions) -> tuple[Comparisons, Scaled, list[str]]:
@@ -129,34 +151,39 @@ def _style(board: Comparisons, options: LeaderboardOptions) -> tuple[Comparisons
     notes = [
         f"Style covariate {name} never differs between the sides and was left out." for name in names[flat]
     ]
-    kept = Scaled(scaled.z[:, ~flat], scaled.centre[~flat], scaled.scale[~flat])
+    kept = _part(scaled, np.flatnonzero(~flat))
     return replace(board, covariates=kept.z, covariate_names=tuple(names[~flat])), kept, notes
 
 
+def _part(scaled: Scaled, kept: NDArray[np.int64]) -> Scaled:
+    if len(kept) == len(scaled.scale):
+        return scaled
+    return Scaled(scaled.z[:, kept], scaled.centre[kept], scaled.scale[kept])
+
+
 def _told_apart(
-    board: Comparisons, options: LeaderboardOptions, plain: Fit, scaled: Scaled | None, notes: list[str]
-) -> tuple[Comparisons, Scaled | None, Vector | None, tuple[str, ...]]:
-    """Drop the covariate with the largest VIF while that is above MAX_VIF."""
-    while board.covariates is not None and board.covariates.shape[1]:
-        rows = sort_rows(board, options.policies)
-        at = np.concatenate([plain.params, np.zeros(len(rows.z))])
-        hessian = RowLikelihood(rows).evaluate(at, None)[2]
-        inflation = inflation_factors(hessian, plain.bread)
-        worst = int((inflation / [_limit(name) for name in board.covariate_names]).argmax())
-        if inflation[worst] <= _limit(board.covariate_names[worst]):
-            return board, scaled, inflation, tuple(notes)
-        name = board.covariate_names[worst]
+    rows: Rows, names: tuple[str, ...], plain: Fit
+) -> tuple[NDArray[np.int64], Vector, list[str]]:
+    """Which covariates to keep: the one with the largest VIF is dropped while that is too large."""
+    step = SAMPLE_STEP if len(rows) >= LARGE else 1
+    sample = rows.every(step)
+    at = np.concatenate([plain.params, np.zeros(len(rows.z))])
+    hessian = step * RowLikelihood(sample).evaluate(at, None)[2]
+    kept, k = np.arange(len(names)), plain.n_competitors
+    notes: list[str] = []
+    while len(kept):
+        own = np.concatenate([np.arange(k), k + kept])
+        inflation = inflation_factors(hessian[np.ix_(own, own)], plain.bread)
+        worst = int((inflation / [_limit(names[j]) for j in kept]).argmax())
+        if inflation[worst] <= _limit(names[kept[worst]]):
+            return kept, inflation, notes
         notes.append(
-            f"Covariate {name} was left out: it repeats the models or other covariates"
+            f"Covariate {names[kept[worst]]} was left out: it repeats the models or other covariates"
             f" (variance inflation {inflation[worst]:.3g})."
         )
-        kept = np.arange(board.covariates.shape[1]) != worst
-        if scaled is not None and worst < len(scaled.scale):
-            own = kept[: len(scaled.scale)]
-            scaled = Scaled(scaled.z[:, own], scaled.centre[own], scaled.scale[own])
-        names = tuple(n for n, k in zip(board.covariate_names, kept, strict=True) if k)
-        board = replace(board, covariates=board.covariates[:, kept], covariate_names=names)
-    return _bare(board), None, None, (*notes, "No covariate is left: this board is the plain one.")
+        kept = np.delete(kept, worst)
+    notes.append("No covariate is left: this board is the plain one.")
+    return kept, np.zeros(0), notes
 
 
 def _limit(name: str) -> float:
@@ -164,10 +191,34 @@ def _limit(name: str) -> float:
     return 1e6 if name == POSITION else MAX_VIF
 
 
-def _fit_rows(rows: Rows, cells: Tally, plain: Fit, board: Comparisons, options: LeaderboardOptions) -> Fit:
+def _fit_rows(rows: Rows, cells: Tally, plain: Fit, options: LeaderboardOptions) -> Fit:
+    if len(rows) < LARGE or plain.pseudo is not None:
+        start = np.concatenate([plain.params, np.zeros(len(rows.z))])
+        return fit_likelihood(RowLikelihood(rows), cells, options.policies, start=start)
+    flat = gauge(plain.graph.component, len(rows.z))
+    likelihood = RowLikelihood(rows)
+    best = approach(lambda at: likelihood.evaluate(at, None), _near(rows, plain, flat), flat)
+    bread = generalised_inverse(best.hessian, flat)
+    return replace(
+        plain,
+        params=best.params,
+        bread=bread,
+        hessian=best.hessian,
+        log_likelihood=best.value,
+        iterations=best.iterations,
+    )
+
+
+def _near(rows: Rows, plain: Fit, flat: Matrix) -> Vector:
+    """A start (p,) near the optimum: coefficients from every eighth row, strengths moved along with them.
+
+    The strengths of the sample itself would be noisier than those of the plain board.
+    """
+    k, sample = plain.n_competitors, RowLikelihood(rows.every(SAMPLE_STEP))
     start = np.concatenate([plain.params, np.zeros(len(rows.z))])
-    fit = fit_likelihood(RowLikelihood(rows), cells, options.policies, start=start)
-    return replace(fit, covariate_names=board.covariate_names)
+    found = approach(lambda at: sample.evaluate(at, None), start, flat, small=3e-3)
+    moved = SAMPLE_STEP * plain.bread @ found.hessian[:k, k:] @ found.params[k:]
+    return np.concatenate([plain.params - moved, found.params[k:]])
 
 
 def _davidson(
@@ -194,7 +245,7 @@ def _tie_dimension(name: str, ids: NDArray[np.int32], found: DavidsonFit) -> Dim
     p, count = len(found.fit.params), len(unique)
     chance = TieLikelihood(found.rows).chances(found.fit.params)
     information = found.rows.weight * (chance[0] + chance[1] - (chance[0] - chance[1]) ** 2) / 4
-    scores = VoteScores(found.rows, found.residual, information, np.zeros(len(labels)))
+    scores = VoteScores(found.rows, found.residual, information, found.fit)
     effective = effective_clusters(labels)
     per = effective_per_parameter(scores, found.fit.bread[:-1, :-1], labels, count)
     covariance = found.sandwich(labels) if count > 1 else np.zeros((p, p))

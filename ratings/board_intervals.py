@@ -19,8 +19,17 @@ from ratings.bootstrap import (
     pair_units,
     row_units,
 )
-from ratings.clusters import consecutive
+from ratings.bootstrap_large import (
+    PairSums,
+    Sample,
+    bootstrap_large,
+    sample_clusters,
+    sample_votes,
+    sums_of_cells,
+    sums_of_rows,
+)
 from ratings.newton import Vector
+from ratings.rows import LARGE
 from ratings.uncertainty import critical_values
 
 
@@ -49,7 +58,7 @@ def interval_ends(board: FittedBoard, progress: Progress | None = None) -> Ends:
     if board.options.interval == "percentile":
         boot_lower, boot_upper = _widest(runs, confidence)
     else:
-        boot_reach = critical * _bootstrap_deviations(runs)
+        boot_reach = critical * _bootstrap_deviations(board, runs)
         boot_lower, boot_upper = params - boot_reach, params + boot_reach
     # too few clusters: the bootstrap knows no more than the sandwich
     blank = np.isnan(critical)
@@ -60,41 +69,54 @@ def interval_ends(board: FittedBoard, progress: Progress | None = None) -> Ends:
 
 
 def _resample(board: FittedBoard, progress: Progress | None) -> list[Resamples]:
-    """One run for independent votes, one by one dimension, or three for two-way: rater, prompt, cell."""
+    """One run for independent votes, or one for each dimension in which they cluster."""
     options, fit = board.options, board.fit
+    settings = {"resamples": options.bootstrap, "seed": options.seed}
+    if board.cells.counts.sum() >= LARGE and fit.pseudo is None:
+        sums, samples = _samples(board)
+        return [bootstrap_large(fit, sums, s, **settings, progress=progress) for s in samples]
     units, draws = _draws(board)
-    return [
-        bootstrap(fit, units, draw, resamples=options.bootstrap, seed=options.seed, progress=progress)
-        for draw in draws
-    ]
+    return [bootstrap(fit, units, draw, **settings, progress=progress) for draw in draws]
+
+
+def _samples(board: FittedBoard) -> tuple[PairSums, list[Sample]]:
+    fit, scores = board.fit, board.scores
+    plain = fit is board.plain or scores is None
+    sums = sums_of_cells(board.cells, fit) if plain or scores is None else sums_of_rows(scores)
+    if scores is None or not board.covariance.dimensions:
+        return sums, [sample_votes(sums, fit.n_competitors)]
+    labels = [(d.labels, d.count) for d in board.covariance.dimensions]
+    return sums, [sample_clusters(scores, sums, each, count) for each, count in labels]
 
 
 def _draws(board: FittedBoard) -> tuple[Units, list[Draw]]:
     fit, scores, plain = board.fit, board.scores, board.fit is board.plain
-    dimensions = board.covariance.dimensions
-    if scores is None or (plain and not dimensions):
+    if scores is None or (plain and not board.covariance.dimensions):
         return pair_units(board.cells, fit), [draw_votes(board.cells, fit)]
     units = pair_units(board.cells, fit) if plain else row_units(scores, fit)
-    if not dimensions:
+    if not board.covariance.dimensions:
         return units, [draw_rows(scores)]
-    labels = [(d.labels, d.count) for d in dimensions]
-    if len(labels) == 2:
-        labels.append(consecutive(dimensions[0].labels * dimensions[1].count + dimensions[1].labels))
-    return units, [draw_clusters(scores, each, count, by_pair=plain) for each, count in labels]
+    labels = [(d.labels, d.count) for d in board.covariance.dimensions]
+    return units, [draw_clusters(scores, each, n, by_pair=plain) for each, n in labels]
 
 
-def _bootstrap_deviations(runs: list[Resamples]) -> Vector:
-    """sd* (p,); two-way: √(rater² + prompt² − cell²), never below a one-way one."""
+def _bootstrap_deviations(board: FittedBoard, runs: list[Resamples]) -> Vector:
+    """sd* (p,); two-way: √(rater² + prompt² − cell²), never below a one-way one.
+
+    The cells' own variance is the sandwich's: there may be as many as votes, and it only corrects.
+    """
     variances = [run.deviations**2 for run in runs]
-    if len(variances) == 3:
-        variances = [variances[0] + variances[1] - variances[2], variances[0], variances[1]]
+    if len(variances) == 2:
+        covariance = board.covariance
+        cell = np.diag(sum(covariance.floors, -covariance.matrix))
+        variances.append(variances[0] + variances[1] - cell)
     deviations: Vector = np.sqrt(np.max(variances, axis=0))
     return deviations
 
 
 def _widest(runs: list[Resamples], confidence: float) -> tuple[Vector, Vector]:
     """Percentile ends (p,) of the run that spreads each parameter most."""
-    ends = np.stack([run.percentiles(confidence) for run in runs[:2]])
+    ends = np.stack([run.percentiles(confidence) for run in runs])
     widest = (ends[:, 1] - ends[:, 0]).argmax(axis=0)
     at = np.arange(ends.shape[2])
     return ends[widest, 0, at], ends[widest, 1, at]

@@ -22,7 +22,7 @@ from ratings.clusters import Labels, VoteScores
 from ratings.comparisons import Tally
 from ratings.errors import BadOptionError, NotConvergedError
 from ratings.newton import Matrix, Vector, gauge, maximise
-from ratings.rows import sum_by
+from ratings.rows import Floats, sum_by
 
 BLOCK = 50
 CHORD_ROUNDS = 25
@@ -94,7 +94,7 @@ def _pseudo(fit: Fit, size: int) -> Vector:
     return np.zeros(size) if fit.pseudo is None else fit.pseudo
 
 
-def _design(low: NDArray[np.int32], high: NDArray[np.int32], z: Matrix, n_competitors: int) -> csr_array:
+def _design(low: NDArray[np.int32], high: NDArray[np.int32], z: Floats, n_competitors: int) -> csr_array:
     units, k = len(low), len(z)
     ones = np.ones((1, units))
     after = np.repeat(n_competitors + np.arange(k)[:, None], units, axis=1)
@@ -175,7 +175,7 @@ def bootstrap(
     flat = gauge(fit.graph.component, len(fit.covariate_names))
     done: list[Matrix] = []
     without_maximum = 0
-    for number, size in enumerate(_block_sizes(resamples)):
+    for number, size in enumerate(block_sizes(resamples)):
         total, residual = draw(np.random.default_rng([seed, number]), size)
         params, settled = _chord(fit, units, total, residual)
         for b in np.flatnonzero(~settled):
@@ -187,7 +187,8 @@ def bootstrap(
     return Resamples(np.vstack(done), without_maximum)
 
 
-def _block_sizes(resamples: int) -> Iterator[int]:
+def block_sizes(resamples: int) -> Iterator[int]:
+    """Sizes of the blocks of resamples, each with a seed of its own."""
     for start in range(0, resamples, BLOCK):
         yield min(BLOCK, resamples - start)
 

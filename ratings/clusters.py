@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -18,9 +19,9 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from ratings.bradley_terry import Fit
+from ratings.bradley_terry import Fit, RowLikelihood
 from ratings.newton import Matrix, Vector, gauge, generalised_inverse
-from ratings.rows import Rows, sum_by
+from ratings.rows import Floats, Rows, sum_by
 
 Labels = NDArray[np.int64]
 
@@ -29,21 +30,23 @@ DISCONNECTED = 1 - 1e-6
 
 CHORD_ROUNDS = 12
 CHORD_TOLERANCE = 1e-9
+CHORD_TOLERANCE_SINGLE = 1e-3  # of the largest move; what is left after that is smaller still
 BLOCK_ENTRIES = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class VoteScores:
-    """What each kept vote (n rows) adds to the fit at its maximum.
-
-    residual: w(y − p) · information: w p(1 − p) · pseudo: frozen Firth pseudo-battles that a disconnecting
-    deletion falls back on, w p(1 − p) xᵀH⁻x.
-    """
+    """What each kept vote (n rows) adds to a fit: residual w(y − p), information w p(1 − p)."""
 
     rows: Rows
-    residual: Vector
-    information: Vector
-    pseudo: Vector
+    residual: Floats
+    information: Floats
+    fit: Fit
+
+    @cached_property
+    def pseudo(self) -> Vector:
+        """Frozen Firth pseudo-battles w p(1 − p) xᵀH⁻x (n,), for deletions and resamples that need them."""
+        return RowLikelihood(self.rows).leverage(self.fit.params, self.fit.bread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,31 +68,110 @@ class Dimension:
 
 
 def consecutive(values: NDArray[Any]) -> tuple[Labels, int]:
-    """Ids as labels 0 … G − 1, and G."""
+    """Ids ≥ 0 as labels 0 … G − 1 in their order, and G."""
+    if len(values) and values.max() <= 4 * len(values) + 1000:
+        used = np.bincount(values) > 0
+        label = np.cumsum(used) - 1
+        return label[values].astype(np.int64, copy=False), int(used.sum())
     unique, labels = np.unique(values, return_inverse=True)
     return labels.astype(np.int64), len(unique)
 
 
-def by_cluster(scores: VoteScores, values: Vector, labels: Labels, count: int) -> Matrix:
-    """Σ_{t∈g} values·x per cluster, dense (G, p)."""
-    r = scores.rows
-    k = r.n_competitors
-    at = labels * k
-    low, high = r.low[r.pair], r.high[r.pair]
-    strengths = np.bincount(at + low, values, count * k) - np.bincount(at + high, values, count * k)
-    parts = [strengths.reshape(count, k)]
-    parts += [np.bincount(labels, values * column, count)[:, None] for column in r.z]
-    return np.hstack(parts)
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Where each vote adds to a (G, K) table: its cluster's row, its competitors' columns."""
+
+    scores: VoteScores
+    labels: Labels
+    count: int
+
+    @cached_property
+    def _low(self) -> Labels:
+        return self.labels * self.scores.rows.n_competitors + self.scores.rows.row_low
+
+    @cached_property
+    def _high(self) -> Labels:
+        return self.labels * self.scores.rows.n_competitors + self.scores.rows.row_high
+
+    def sums(self, values: Floats) -> Matrix:
+        """Σ_{t∈g} values·x per cluster, dense (G, p)."""
+        rows, cells = self.scores.rows, self.count * self.scores.rows.n_competitors
+        strengths = sum_by(self._low, values, cells) - sum_by(self._high, values, cells)
+        further = [sum_by(self.labels, values * column, self.count)[:, None] for column in rows.z]
+        return np.hstack([strengths.reshape(self.count, -1), *further])
+
+    def along(self, moves: Matrix) -> Floats:
+        """xᵀD_g for each vote (n,), g its cluster, D (G, p)."""
+        k = self.scores.rows.n_competitors
+        width = self.scores.residual.dtype
+        flat = np.ascontiguousarray(moves[:, :k], dtype=width).ravel()
+        along: Floats = flat.take(self._low, mode="clip") - flat.take(self._high, mode="clip")
+        for move, column in zip(moves[:, k:].T.astype(width), self.scores.rows.z, strict=True):
+            along += column * move.take(self.labels, mode="clip")
+        return along
 
 
 def cr0(scores: VoteScores, bread: Matrix, labels: Labels, count: int) -> Matrix:
-    """V = H⁻(Σ U_g U_gᵀ)H⁻ (p, p) with sparse U: for intersections, which may be as many as the votes."""
-    u = sparse_scores(scores.rows, scores.residual, scores.residual * scores.rows.z, labels, count)
-    covariance: Matrix = bread @ (u.T @ u).toarray() @ bread
+    """V = H⁻(Σ U_g U_gᵀ)H⁻ (p, p): for intersections, which may be as many as the votes."""
+    if count * len(bread) <= BLOCK_ENTRIES:
+        dense = _Places(scores, labels, count).sums(scores.residual)
+        meat = dense.T @ dense
+    else:
+        sizes = np.bincount(labels, minlength=count)
+        if (sizes.astype(np.float64) ** 2).sum() <= PAIRED_UP_TO * len(labels):
+            meat = _meat_by_pairs(scores, labels)
+        else:
+            u = sparse_scores(scores.rows, scores.residual, scores.residual * scores.rows.z, labels, count)
+            meat = (u.T @ u).toarray()
+    covariance: Matrix = bread @ meat @ bread
     return covariance
 
 
-def sparse_scores(rows: Rows, residual: Vector, extra: Matrix, labels: Labels, count: int) -> csr_array:
+PAIRED_UP_TO = 6
+"""Clusters are worked off vote by vote while their squared sizes sum to less than 6 per vote."""
+
+
+def _meat_by_pairs(scores: VoteScores, labels: Labels) -> Matrix:
+    """Σ U_g U_gᵀ (p, p): Σ e² x xᵀ, and e_s e_t (x_s x_tᵀ + x_t x_sᵀ) of every two votes of a cluster."""
+    rows, n = scores.rows, len(labels)
+    meat = RowLikelihood(rows).outer(scores.residual**2)
+    key = labels * n + np.arange(n)
+    key.sort()
+    label = key // n
+    order = key - label * n
+    for distance in range(1, n):
+        together = np.flatnonzero(label[distance:] == label[:-distance])
+        if not len(together):
+            break
+        meat += _cross(scores, order[together], order[together + distance])
+    return meat
+
+
+def _cross(scores: VoteScores, s: Labels, t: Labels) -> Matrix:
+    """Σ e_s e_t (x_s x_tᵀ + x_t x_sᵀ) (p, p) over pairs of votes (m,)."""
+    rows, k = scores.rows, scores.rows.n_competitors
+    both = scores.residual[s] * scores.residual[t]
+    low_s, high_s, low_t, high_t = (
+        rows.row_low[s] * k,
+        rows.row_high[s] * k,
+        rows.row_low[t],
+        rows.row_high[t],
+    )
+    strengths = sum_by(low_s + low_t, both, k * k) + sum_by(high_s + high_t, both, k * k)
+    strengths -= sum_by(low_s + high_t, both, k * k) + sum_by(high_s + low_t, both, k * k)
+    z_s, z_t = rows.z[:, s], rows.z[:, t]
+    mixed = [
+        sum_by(low_s // k, both * to, k) - sum_by(high_s // k, both * to, k)
+        + sum_by(low_t, both * of, k) - sum_by(high_t, both * of, k)
+        for of, to in zip(z_s, z_t, strict=True)
+    ]  # fmt: skip
+    cross = np.stack(mixed, axis=1) if mixed else np.zeros((k, 0))
+    further = np.asarray((z_s * both) @ z_t.T, dtype=np.float64)
+    square = strengths.reshape(k, k)
+    return np.block([[square + square.T, cross], [cross.T, further + further.T]])
+
+
+def sparse_scores(rows: Rows, residual: Floats, extra: Floats, labels: Labels, count: int) -> csr_array:
     """U (G, p): Σ_{t∈g} of residual·(e_low − e_high) and of the further columns `extra` (p − K, n)."""
     k, n = rows.n_competitors, len(rows)
     further = np.repeat(np.arange(k, k + len(extra)), n)
@@ -134,15 +216,13 @@ def _blocks(scores: VoteScores, labels: Labels, count: int, size: int) -> Iterat
     ):
         rows = order[start:stop]
         part = VoteScores(
-            _take_rows(scores.rows, rows),
-            scores.residual[rows],
-            scores.information[rows],
-            scores.pseudo[rows],
+            _take_rows(scores.rows, rows), scores.residual[rows], scores.information[rows], scores.fit
         )
         yield _Block(part, labels[rows] - first, first, min(size, count - first))
 
 
 def _take_rows(rows: Rows, index: NDArray[np.int64]) -> Rows:
+    """These rows without their order by pair."""
     return replace(
         rows,
         pair=rows.pair[index],
@@ -155,13 +235,15 @@ def _take_rows(rows: Rows, index: NDArray[np.int64]) -> Rows:
 
 def _chord_moves(block: _Block, fit: Fit) -> tuple[Matrix, NDArray[np.bool_]]:
     """θ̂ − θ_(−g) for each cluster (G, p) by the chord D ← (U + H_g D)H⁻, and for which it's too slow."""
-    scores, labels, count = block.scores, block.labels, block.count
-    u = by_cluster(scores, scores.residual, labels, count)
+    places, information = _Places(block.scores, block.labels, block.count), block.scores.information
+    u = places.sums(block.scores.residual)
     moves = u @ fit.bread
-    slow = np.ones(count, dtype=bool)
+    tolerance = CHORD_TOLERANCE if information.dtype == np.float64 else CHORD_TOLERANCE_SINGLE
+    slow = np.ones(block.count, dtype=bool)
     for _ in range(CHORD_ROUNDS):
-        again = (u + by_cluster(scores, _informed(scores, labels, moves), labels, count)) @ fit.bread
-        slow = np.abs(again - moves).max(axis=1) > CHORD_TOLERANCE * np.abs(again).max()
+        again = (u + places.sums(information * places.along(moves))) @ fit.bread
+        # what is left shrinks by the same factor again
+        slow = np.abs(again - moves).max(axis=1) > tolerance * np.abs(again).max()
         moves = again
         if not slow.any():
             break
@@ -191,18 +273,6 @@ def _parts(rows: Rows, kept: NDArray[np.bool_], k: int) -> int:
     return int(connected_components(graph, directed=False)[0])
 
 
-def _informed(scores: VoteScores, labels: Labels, moves: Matrix) -> Vector:
-    """information·xᵀD_g for each vote (n,), g its cluster."""
-    r = scores.rows
-    k = r.n_competitors
-    flat, at = moves.ravel(), labels * moves.shape[1]
-    along = flat[at + r.low[r.pair]] - flat[at + r.high[r.pair]]
-    for j, column in enumerate(r.z):
-        along += column * flat[at + k + j]
-    informed: Vector = scores.information * along
-    return informed
-
-
 def _direct_move(scores: VoteScores, fit: Fit, mine: NDArray[np.bool_]) -> tuple[Vector, NDArray[np.bool_]]:
     """θ̂ − θ_(−g) by solving; where g alone determines something, frozen pseudo-battles stand in for it."""
     flat = gauge(fit.graph.component, len(fit.covariate_names))
@@ -212,7 +282,8 @@ def _direct_move(scores: VoteScores, fit: Fit, mine: NDArray[np.bool_]) -> tuple
     rest = fit.hessian - own
     if lost.size:
         rest = rest + outer(scores, scores.pseudo * scores.information / scores.rows.weight)
-    u = by_cluster(scores, np.where(mine, scores.residual, 0.0), np.zeros(len(mine), dtype=np.int64), 1)[0]
+    one = np.zeros(len(mine), dtype=np.int64)
+    u = _Places(scores, one, 1).sums(np.where(mine, scores.residual, 0.0))[0]
     move: Vector = generalised_inverse(rest, flat) @ u
     spread = np.abs(lost - np.median(lost, axis=0)) if lost.size else np.zeros((len(u), 1))
     return move, (spread > 1e-3 * np.abs(lost).max(initial=1e-300)).any(axis=1)
@@ -227,7 +298,7 @@ def outer(scores: VoteScores, values: Vector) -> Matrix:
     off = upper + upper.T
     strengths = np.diag(off.sum(axis=1)) - off
     weighted = r.z * values
-    cross = [np.bincount(low, c, k) - np.bincount(high, c, k) for c in weighted]
+    cross = [sum_by(low, c, k) - sum_by(high, c, k) for c in weighted]
     mixed = np.stack(cross, axis=1) if cross else np.zeros((k, 0))
     return np.block([[strengths, mixed], [mixed.T, weighted @ r.z.T]])
 
@@ -239,19 +310,50 @@ def effective_clusters(labels: Labels) -> float:
 
 
 def effective_per_parameter(scores: VoteScores, bread: Matrix, labels: Labels, count: int) -> Vector:
-    """G_c (p,) for the contrasts "rating of i less the mean" (H⁻c is column i of H⁻) and each coefficient."""
+    """G_c (p,) for the contrasts "rating of i less the mean" (H⁻c is column i of H⁻) and each coefficient.
+
+    On large boards a rating's own votes are counted exactly, and the little that the votes of others carry is
+    spread over the clusters by their information.
+    """
+    if scores.information.dtype == np.float64:
+        return _effective(np.maximum(_carried(scores, bread, labels, count), 0))
+    return _effective(_carried_mostly(scores, bread, labels, count))
+
+
+def _carried(scores: VoteScores, bread: Matrix, labels: Labels, count: int) -> Matrix:
+    """ℓ_g (G, p) = Σ_{t∈g} information·(xᵀH⁻c)² for each contrast."""
     r = scores.rows
     k = r.n_competitors
-    along = (bread[r.low] - bread[r.high]).astype(np.float32)  # (pairs, p)
+    along = bread[r.low] - bread[r.high]  # (pairs, p)
     shares = csr_array((scores.information, (labels, r.pair)), shape=(count, len(r.low)))
-    carried = np.asarray(shares.astype(np.float32) @ along**2, dtype=np.float64)
+    carried: Matrix = np.asarray(shares @ along**2)
     for j, column in enumerate(r.z):
         mixed = csr_array((scores.information * column, (labels, r.pair)), shape=shares.shape)
-        carried += 2 * np.asarray(mixed.astype(np.float32) @ along) * bread[k + j]
+        carried += 2 * np.asarray(mixed @ along) * bread[k + j]
         for m, other in enumerate(r.z):
-            both = np.bincount(labels, scores.information * column * other, count)
+            both = sum_by(labels, scores.information * column * other, count)
             carried += both[:, None] * (bread[k + j] * bread[k + m])
-    return _effective(np.maximum(carried, 0))
+    return carried
+
+
+def _carried_mostly(scores: VoteScores, bread: Matrix, labels: Labels, count: int) -> Matrix:
+    r, k, v = scores.rows, scores.rows.n_competitors, scores.information
+    diagonal, width = np.diag(bread)[:k], v.dtype
+    to_low = ((diagonal[r.low] - bread[r.low, r.high]) ** 2).astype(width)
+    to_high = ((diagonal[r.high] - bread[r.low, r.high]) ** 2).astype(width)
+    at = labels * k
+    own = sum_by(at + r.row_low, v * to_low.take(r.pair, mode="clip"), count * k)
+    own += sum_by(at + r.row_high, v * to_high.take(r.pair, mode="clip"), count * k)
+    carried = own.reshape(count, k)
+    share = sum_by(labels, v, count)
+    rest = np.maximum(diagonal - carried.sum(axis=0), 0)
+    carried += share[:, None] / share.sum() * rest
+    further = []
+    for j in range(k, len(bread)):
+        gap = (bread[r.low, j] - bread[r.high, j]).astype(width)
+        along = gap.take(r.pair, mode="clip") + bread[j, k:].astype(width) @ r.z
+        further.append(sum_by(labels, v * along**2, count)[:, None])
+    return np.hstack([carried, *further])
 
 
 def effective_for(scores: VoteScores, bread: Matrix, labels: Labels, count: int, contrast: Vector) -> float:

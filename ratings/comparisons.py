@@ -205,23 +205,71 @@ class Tally:
 
 def tally(comparisons: Comparisons, policies: Policies) -> Tally:
     """Count votes into cells (pair × score of the lower id) by one bincount per column."""
+    k, n = comparisons.n_competitors, len(comparisons)
+    if len(OUTCOMES) * k * k > 4 * n + MOST_EMPTY_CELLS:
+        return _sparse_tally(comparisons, policies)
+    # int32 while it fits: the index is most of the work
+    width = np.int32 if len(OUTCOMES) * k * k < 2**31 else np.int64
+    cell = comparisons.outcome * width(k * k)
+    cell += comparisons.a * width(k)
+    cell += comparisons.b
+    shape, w = (len(OUTCOMES), k, k), comparisons.weight
+    weights = [None] if w is None else [None, w, w * w]
+    columns = [_folded(np.bincount(cell, c, minlength=5 * k * k).reshape(shape), policies) for c in weights]
+    low, high = np.nonzero(np.triu(columns[0].any(axis=0)))
+    kept = [np.ascontiguousarray(column[:, low, high].T, dtype=np.float64) for column in columns]
+    return Tally(
+        k, low.astype(np.int32), high.astype(np.int32), kept[0], kept[-1 if w is None else 1], kept[-1]
+    )
+
+
+def relabelled_tally(cells: Tally, order: NDArray[np.int64]) -> Tally:
+    """The same tally with competitor order[i] called i."""
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    low, high = place[cells.low], place[cells.high]
+    swapped = low > high
+    low, high = np.minimum(low, high), np.maximum(low, high)
+    by_pair = np.lexsort((high, low))
+
+    def column(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        turned: NDArray[np.float64] = np.where(swapped[:, None], values[:, ::-1], values)[by_pair]
+        return turned
+
+    counts, weight, squares = column(cells.counts), column(cells.weight), column(cells.weight_sq)
+    return Tally(cells.n_competitors, low[by_pair], high[by_pair], counts, weight, squares)
+
+
+MOST_EMPTY_CELLS = 4_000_000
+
+
+def _folded(planes: NDArray[Any], policies: Policies) -> NDArray[Any]:
+    """Sums by outcome and sides (5, K, K) as sums by the row competitor's score (3, K, K), in both orders."""
+    folded = np.zeros((3, *planes.shape[1:]), dtype=planes.dtype)
+    for plane, half_wins in zip(planes, policies.half_wins().tolist(), strict=True):
+        if half_wins >= 0:
+            folded[half_wins] += plane
+            folded[2 - half_wins] += plane.T
+    return folded
+
+
+def _sparse_tally(comparisons: Comparisons, policies: Policies) -> Tally:
+    """The same where most pairs never met: cells numbered by the pairs that did."""
+    codes = pair_codes(comparisons)
+    pairs, place = np.unique(codes, return_inverse=True)
+    cell = 4 * place + scores_of_low(comparisons, policies)
+    w, size = comparisons.weight, 4 * len(pairs)
+
+    def column(values: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        sums: NDArray[Any] = np.bincount(cell, values, minlength=size)
+        return sums.reshape(-1, 4)[:, :DROPPED].astype(np.float64)
+
+    counts = column(None)
+    met = counts.any(axis=1)
     k = comparisons.n_competitors
-    cell = 4 * pair_codes(comparisons) + scores_of_low(comparisons, policies)
-    counts = _by_cell(cell, k)
-    pairs = np.flatnonzero(counts.any(axis=1))
-    plain = counts[pairs].astype(np.float64)
-    w = comparisons.weight
-    weight = plain if w is None else _by_cell(cell, k, w)[pairs]
-    weight_sq = plain if w is None else _by_cell(cell, k, w * w)[pairs]
-    return Tally(k, (pairs // k).astype(np.int32), (pairs % k).astype(np.int32), plain, weight, weight_sq)
-
-
-def _by_cell(
-    cell: NDArray[np.int64], n_competitors: int, weight: NDArray[np.float64] | None = None
-) -> NDArray[Any]:
-    sums = np.bincount(cell, weight, minlength=4 * n_competitors**2)
-    kept: NDArray[Any] = sums.reshape(-1, 4)[:, :DROPPED]
-    return kept
+    weight, squares = (counts, counts) if w is None else (column(w), column(w * w))
+    low, high = (pairs[met] // k).astype(np.int32), (pairs[met] % k).astype(np.int32)
+    return Tally(k, low, high, counts[met], weight[met], squares[met])
 
 
 def pair_codes(comparisons: Comparisons) -> NDArray[np.int64]:

@@ -46,8 +46,11 @@ class Connectivity:
 def connectivity(tally: Tally) -> Connectivity:
     """Components, strong components and unbounded strengths from a tally's cells; O(pairs + K)."""
     k = tally.n_competitors
-    low_scored = tally.counts[:, 1:].any(axis=1)
-    high_scored = tally.counts[:, :2].any(axis=1)
+    low_scored = tally.counts[:, 1] + tally.counts[:, 2] > 0
+    high_scored = tally.counts[:, 0] + tally.counts[:, 1] > 0
+    if _one_meets_all(tally, low_scored & high_scored):
+        nobody, part = np.zeros(k, dtype=bool), np.zeros(k, dtype=np.int32)
+        return Connectivity(part, part, (tuple(range(k)),), nobody, nobody, ~nobody)
     tail = np.concatenate([tally.low[low_scored], tally.high[high_scored]])
     head = np.concatenate([tally.high[low_scored], tally.low[high_scored]])
     graph = csr_array((np.ones(len(tail), dtype=np.int8), (tail, head)), shape=(k, k))
@@ -57,6 +60,13 @@ def connectivity(tally: Tally) -> Connectivity:
     fought[tally.low] = fought[tally.high] = True
     above, below = _unbounded(graph, component, strong)
     return Connectivity(component, strong, _dominance(graph, strong), above, below, fought)
+
+
+def _one_meets_all(tally: Tally, both_scored: Flags) -> bool:
+    """Has some competitor scored against, and lost points to, every other? Then all is strongly connected."""
+    k = tally.n_competitors
+    met = np.bincount(tally.low[both_scored], minlength=k) + np.bincount(tally.high[both_scored], minlength=k)
+    return bool(met.max(initial=0) == k - 1)
 
 
 def _by_first_member(labels: NDArray[np.int32]) -> NDArray[np.int32]:

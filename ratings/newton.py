@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, lapack
 
 from ratings.errors import NotConvergedError
 
@@ -43,8 +43,12 @@ def gauge(component: NDArray[np.int32], n_covariates: int) -> Matrix:
 def generalised_inverse(hessian: Matrix, flat: Matrix) -> Matrix:
     """H⁺ (p, p) of an H whose null space is spanned by `flat`; adding it is a gauge and no ridge."""
     scale = _scale(hessian)
-    inverse: Matrix = np.linalg.inv(hessian + scale * flat @ flat.T) - flat @ flat.T / scale
-    return inverse
+    factor, fault = lapack.dpotrf(hessian + scale * flat @ flat.T, lower=1)
+    inverse, other = lapack.dpotri(factor, lower=1)
+    if fault or other:
+        raise NotConvergedError("the covariates or strengths can't be told apart (singular Hessian)")
+    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    return np.asarray(inverse - flat @ flat.T / scale)
 
 
 def maximise(
@@ -74,6 +78,25 @@ def maximise(
         f"no maximum after {MAX_ITERATIONS} Newton steps (last step {largest:.2g})",
         todo="look for a covariate that tells every outcome",
     )
+
+
+def approach(objective: Objective, start: Vector, flat: Matrix, *, small: float = 3e-4) -> Optimum:
+    """Newton from a good start, ended by the first step below `small`, whose error is about its square.
+
+    The Hessian is the one before that last step, so that the last pass over the votes isn't repeated. Falls
+    back on `maximise` where the steps don't shrink at once.
+    """
+    params, before = start - flat @ (flat.T @ start), np.inf
+    for iteration in range(1, 6):
+        value, gradient, hessian = objective(params)
+        step = _step(gradient, hessian, flat)
+        largest = float(np.abs(step).max(initial=0.0))
+        if largest > before / 2:
+            break
+        params, before = params + step, largest
+        if largest < small:
+            return Optimum(params, value, hessian, iteration, largest)
+    return maximise(objective, start, flat, tolerance=small)
 
 
 def _scale(hessian: Matrix) -> float:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ratings.bradley_terry import Fit, RowLikelihood, laplacian
-from ratings.clusters import Dimension, VoteScores, cluster, consecutive, cr0, outer
+from ratings.clusters import Dimension, VoteScores, cluster, consecutive, cr0
 from ratings.comparisons import Comparisons, Tally
 from ratings.newton import Matrix, Vector
 from ratings.rows import Rows
@@ -124,22 +124,18 @@ def critical_values(degrees: Vector, confidence: float) -> Vector:
 
 def tally_sandwich(cells: Tally, fit: Fit) -> Covariance:
     """HC0 of a plain board from its cells: H⁻(Σw²(y − p)² x xᵀ)H⁻, in O(pairs)."""
-    eta = fit.strengths[cells.low] - fit.strengths[cells.high]
-    p = 1 / (1 + np.exp(-eta))
-    squares = (cells.weight_sq * (np.array([0.0, 0.5, 1.0]) - p[:, None]) ** 2).sum(axis=1)
+    p = 1 / (1 + np.exp(fit.strengths[cells.high] - fit.strengths[cells.low]))
+    lost, tied, won = cells.weight_sq.T
+    squares = lost * p**2 + tied * (0.5 - p) ** 2 + won * (1 - p) ** 2
     meat = laplacian(cells.low, cells.high, squares, cells.n_competitors)
     hc0 = fit.bread @ meat @ fit.bread
     return Covariance(hc0, (), hc0, (), ())
 
 
 def vote_scores(rows: Rows, fit: Fit) -> VoteScores:
-    """Residual, information and fallback pseudo-battles of each kept vote at the fit."""
-    likelihood = RowLikelihood(rows)
-    _, p = likelihood.predict(fit.params)
-    information = rows.weight * p * (1 - p)
-    return VoteScores(
-        rows, rows.weight * (rows.score - p), information, likelihood.leverage(fit.params, fit.bread)
-    )
+    """Residual and information of each kept vote at the fit."""
+    residual, information = RowLikelihood(rows).scores(fit.params)
+    return VoteScores(rows, residual, information, fit)
 
 
 def robust_covariance(
@@ -147,7 +143,7 @@ def robust_covariance(
 ) -> tuple[Covariance, VoteScores]:
     """HC0, one-way CR3 or two-way covariance by the `dimensions` (of "rater", "prompt") that are given."""
     scores = vote_scores(rows, fit)
-    hc0 = fit.bread @ outer(scores, scores.residual**2) @ fit.bread
+    hc0 = fit.bread @ RowLikelihood(rows).outer(scores.residual**2) @ fit.bread
     found = [cluster(name, getattr(comparisons, name), scores, fit) for name in dimensions]
     single = tuple(d.name for d in found if d.count == 1)
     several = tuple(d for d in found if d.count > 1)

@@ -36,7 +36,7 @@ def command_of(pid: int) -> str:
         return ""
 
 
-def wait_for(condition: Callable[[], object], what: str, seconds: float = 60):
+def wait_for(condition: Callable[[], object], what: str, seconds: float = 240):
     """The condition's first true value; a busy machine only makes it later."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

@@ -97,12 +97,12 @@ def test_the_real_model_answers_a_schema_on_loopback_alone():
             socket.create_connection((own_address(), port), timeout=5)
     finally:
         server.terminate()
-        assert server.wait(timeout=60) == 0
+        assert server.wait(timeout=240) == 0
 
 
 def status(port: int, path: str) -> int:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=60) as reply:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=240) as reply:
             return reply.status
     except urllib.error.HTTPError as error:
         return error.code

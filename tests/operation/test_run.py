@@ -53,7 +53,7 @@ class Installation:
 
     def get(self, path: str) -> tuple[int, bytes]:
         try:
-            with self.visitor.open(f"http://127.0.0.1:{self.port}{path}", timeout=60) as reply:
+            with self.visitor.open(f"http://127.0.0.1:{self.port}{path}", timeout=240) as reply:
                 return reply.status, reply.read()
         except urllib.error.HTTPError as error:
             return error.code, error.read()
@@ -77,14 +77,14 @@ class Installation:
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=240)
 
     def end_by_force(self) -> None:
         sessions = [*children_of(self.process.pid), self.process.pid]
         for pid in [pid for session in sessions for pid in members_of(session)]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=240)
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +179,7 @@ def test_a_killed_consumer_comes_back(run):
 def test_a_port_in_use_is_said_in_words(run, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as other:
         installation = run(port=other.getsockname()[1])
-        assert installation.process.wait(timeout=60) == 1
+        assert installation.process.wait(timeout=240) == 1
     assert f"can't listen on 127.0.0.1 port {installation.port}" in installation.words()
     assert "choose another: ./tiltyard run --port" in installation.words()
     assert "Traceback" not in installation.words().rpartition("can't listen")[2]

@@ -66,7 +66,7 @@ class Supervised:
 
     def end(self, number: int) -> int:
         self.process.send_signal(number)
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=240)
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def supervise(tmp_path):
         for session in [*supervised.children, supervised.process.pid]:
             for pid in members_of(session):
                 os.kill(pid, signal.SIGKILL)
-        supervised.process.wait(timeout=60)
+        supervised.process.wait(timeout=240)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -97,7 +97,7 @@ def test_a_stop_signal_reaches_both_children_as_term_and_ends_with_zero(supervis
 def test_ctrl_c_in_a_terminal_does_not_reach_the_children_themselves(supervise):
     supervised = supervise(OBEDIENT)
     os.killpg(supervised.process.pid, signal.SIGINT)
-    assert supervised.process.wait(timeout=60) == 0
+    assert supervised.process.wait(timeout=240) == 0
     assert "dropped everything" not in supervised.words()
 
 
@@ -139,7 +139,7 @@ def test_a_killed_child_is_started_again_and_its_orphans_are_ended(supervise):
 def test_when_the_supervisor_is_killed_its_children_finish(supervise):
     supervised = supervise(OBEDIENT)
     supervised.process.kill()
-    supervised.process.wait(timeout=60)
+    supervised.process.wait(timeout=240)
     wait_for(lambda: not set(supervised.children) & set(running()), "the children to end")
     assert supervised.count("finishes") == 2
 
@@ -169,7 +169,7 @@ def test_deaths_long_ago_do_not_count(monkeypatch):
 
 def die(supervisor: Supervisor, child: Child) -> None:
     child.start()
-    child.process.wait(timeout=60)
+    child.process.wait(timeout=240)
     child.start_at = float("inf")
     supervisor.tend()
 

@@ -29,19 +29,19 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
 @access.admin_required
 def campaign_new(request: HttpRequest) -> HttpResponseBase:
     team = access.acting_team(request.user)
-    form = CampaignForm(request.POST or None, team=team, instance=Campaign(team=team))
-    return edit(request, form, _("New campaign"))
+    return edit(request, Campaign(team=team), _("New campaign"))
 
 
 @require_http_methods(["GET", "POST"])
 @access.admin_required
 def campaign_edit(request: HttpRequest, slug: str) -> HttpResponseBase:
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
-    form = CampaignForm(request.POST or None, team=campaign.team, instance=campaign)
-    return edit(request, form, _("Change %(name)s") % {"name": campaign.name})
+    return edit(request, campaign, _("Change %(name)s") % {"name": campaign.name})
 
 
-def edit(request: HttpRequest, form: CampaignForm, title: str) -> HttpResponseBase:
+def edit(request: HttpRequest, campaign: Campaign, title: str) -> HttpResponseBase:
+    posted = request.POST if request.method == "POST" else None
+    form = CampaignForm(posted, team=campaign.team, instance=campaign)
     if request.method == "POST" and form.is_valid():
         campaign = form.save()
         Guide.publish(campaign, form.cleaned_data["guide"])

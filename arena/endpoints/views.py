@@ -26,14 +26,14 @@ def endpoint_list(request: HttpRequest) -> HttpResponse:
 @access.admin_required
 def endpoint_new(request: HttpRequest) -> HttpResponseBase:
     endpoint = Endpoint(team=access.acting_team(request.user))
-    return edit(request, EndpointForm(request.POST or None, instance=endpoint), _("New endpoint"))
+    return edit(request, EndpointForm(request.POST if request.method == "POST" else None, instance=endpoint), _("New endpoint"))
 
 
 @require_http_methods(["GET", "POST"])
 @access.admin_required
 def endpoint_edit(request: HttpRequest, pk: int) -> HttpResponseBase:
     endpoint = own_endpoint(request, pk)
-    form = EndpointForm(request.POST or None, instance=endpoint)
+    form = EndpointForm(request.POST if request.method == "POST" else None, instance=endpoint)
     return edit(request, form, _("Change %(name)s") % {"name": endpoint.name})
 
 

@@ -32,6 +32,10 @@ def path_of(record: Import) -> Path:
     return folder() / record.stored_as
 
 
+def is_kept(record: Import) -> bool:
+    return bool(record.stored_as) and path_of(record).is_file()
+
+
 def forget(record: Import) -> None:
     if record.stored_as:
         path_of(record).unlink(missing_ok=True)

@@ -74,8 +74,13 @@ def import_page(request: HttpRequest, public_id: str) -> HttpResponse:
 @access.admin_required
 def import_confirm(request: HttpRequest, public_id: str) -> HttpResponseBase:
     record = access.get_for(Import.objects.all(), request.user, Role.ADMIN, public_id=public_id)
-    if record.state == Import.State.PREVIEWED:
-        _carry_out(request, record)
+    if record.state != Import.State.PREVIEWED:
+        return redirect("import", public_id)
+    if not uploads.is_kept(record):
+        record.delete()
+        messages.error(request, _("The file is no longer here, so nothing was imported. Upload it again."))
+        return redirect("import-new")
+    _carry_out(request, record)
     return redirect("import", public_id)
 
 

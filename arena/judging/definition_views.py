@@ -25,7 +25,7 @@ def judge_list(request: HttpRequest) -> HttpResponse:
 @access.admin_required
 def judge_new(request: HttpRequest) -> HttpResponseBase:
     team = access.acting_team(request.user)
-    form = JudgeForm(request.POST or None, team=team, instance=Judge(team=team))
+    form = JudgeForm(request.POST if request.method == "POST" else None, team=team, instance=Judge(team=team))
     if request.method == "POST" and form.is_valid():
         form.save()
         messages.success(request, _("The judge is ready to be asked."))
@@ -39,7 +39,7 @@ def judge_new(request: HttpRequest) -> HttpResponseBase:
 def rubric_new(request: HttpRequest) -> HttpResponseBase:
     """A rubric, or with ?from=ID the next version of one: what has been asked never changes."""
     team = access.acting_team(request.user)
-    form = RubricForm(request.POST or None, initial=start_from(request))
+    form = RubricForm(request.POST if request.method == "POST" else None, initial=start_from(request))
     if request.method == "POST" and form.is_valid():
         rubric = Rubric.publish(team, form.cleaned_data["name"], form.text)
         messages.success(

@@ -1,0 +1,143 @@
+"""docs/access.md says what every page answers to every role. A page without a row fails here.
+
+`UPDATE_ACCESS=1 ./tiltyard test tests/test_access.py` writes the table anew; read the difference then.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls.resolvers import RoutePattern
+
+from arena.battles.models import Battle
+from arena.endpoints.models import Endpoint
+from arena.exchange.models import Import
+from arena.judging.models import Judge, JudgeRun, Judgment
+from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.snapshots import take_snapshot
+from arena.raters.models import Membership
+
+TABLE = Path(__file__).parent.parent / "docs" / "access.md"
+WHO = ("stranger", "mallory", "alice", "ravi", "carol", "dora")
+HEAD = """# Who may open what
+
+Answers to GET / POST without data. 200: shown. 302: sent on (strangers: to sign in). 404: hidden, as if it
+weren't there. 403: refused by the API. 405: the method isn't offered. 409, 410, 422: understood and refused
+with words. A test holds this table to the truth: a new page without a row fails, so does a changed answer.
+
+Stranger: not signed in. Mallory: signed in, in no team. Alice: a rater of the team who has begun the
+campaign. Ravi: a researcher of the team. Carol: an admin of the team. Dora: an admin of another team.
+
+"""
+
+
+def routes(resolver=None, prefix: str = "") -> dict[str, URLPattern]:
+    found = {}
+    for entry in (resolver or get_resolver()).url_patterns:
+        assert isinstance(entry.pattern, RoutePattern), f"{entry.pattern} isn't a path()"
+        if isinstance(entry, URLResolver):
+            found |= routes(entry, prefix + str(entry.pattern))
+        else:
+            found["/" + prefix + str(entry.pattern)] = entry
+    return found
+
+
+def answer(method: str, path: str, visitor: Client) -> str:
+    """The status of one request whose effects are undone, so that the next finds the same world."""
+    cookies = visitor.cookies.copy()
+    with transaction.atomic():
+        code = getattr(visitor, method)(path).status_code
+        transaction.set_rollback(True)
+    visitor.cookies = cookies
+    return str(code)
+
+
+@pytest.fixture
+def visitors(signed_in, small_campaign) -> dict[str, Client]:
+    people = {"stranger": Client()} | {who: signed_in(who) for who in WHO[1:]}
+    people["alice"].post(f"/join/{small_campaign.token}/")
+    for person in people.values():
+        person.raise_request_exception = False
+    return people
+
+
+def some_battles(small, visitor: Client) -> Battle:
+    """Votes for and against everyone, so that there is a board; the rater's open battle."""
+    for number, outcome in enumerate(("model_a", "model_b", "tie") * 3):
+        visitor.get("/campaigns/small/battle/")
+        battle = Battle.objects.filter(vote=None).earliest("pk")
+        ballot = {"outcome": outcome, "key": f"idempotency-key-{number}"}
+        assert visitor.post(f"/battles/{battle.public_id}/vote/", ballot).status_code == 303
+    return Battle.objects.filter(vote=None).earliest("pk")
+
+
+@pytest.fixture
+def fill_route(visitors, small_campaign, cast):
+    """fill_route(route) is an address of that page about something that belongs to the team."""
+    battle = some_battles(small_campaign, visitors["alice"])
+    endpoint = Endpoint.objects.create(
+        team=cast.team,
+        name="Endpoint",
+        base_url="https://llm.invalid/v1",
+        model_id="m",
+        key_variable="UNSET_KEY",
+    )
+    judge = Judge.objects.create(team=cast.team, name="Judge", endpoint=endpoint)
+    run = JudgeRun.objects.create(campaign=small_campaign.campaign)
+    judgment = Judgment.objects.create(run=run, judge=judge, battle=battle)
+    board = ensure_leaderboards(small_campaign.campaign)[0]
+    snapshot = take_snapshot(board).snapshot
+    brought = Import.objects.create(
+        team=cast.team, kind="prompts", target="x", file_name="x.csv", file_sha256="", state="previewed"
+    )
+    member = Membership.objects.get(user=cast.ravi)
+    by_route = {
+        "/battles/": {"public_id": battle.public_id},
+        "/imports/": {"public_id": brought.public_id},
+        "/boards/": {"campaign": "small", "slug": board.slug},
+        "/api/v1/leaderboards/": {"slug": board.slug},
+        "/api/v1/snapshots/": {"pk": snapshot.pk},
+        "/endpoints/": {"pk": endpoint.pk},
+        "/judging/runs/": {"pk": run.pk},
+        "/judging/judgments/": {"pk": judgment.pk},
+        "/prompt-sets/": {"pk": small_campaign.prompt_set.pk},
+        "/team/": {"pk": member.pk},
+        "/campaigns/": {"slug": "small", "pk": small_campaign.invite.pk},
+        "/api/v1/campaigns/": {"slug": "small"},
+        "/join/": {"token": small_campaign.token},
+        "/accounts/": {"uidb64": "MQ", "token": "none"},
+    }
+
+    def fill(route: str) -> str:
+        for start, values in by_route.items():
+            if route.startswith(start):
+                for name, value in values.items():
+                    route = re.sub(rf"<(?:\w+:)?{name}>", str(value), route)
+        assert "<" not in route, f"{route} needs a value: add it to fill_route"
+        return route
+
+    return fill
+
+
+def table(visitors: dict[str, Client], fill) -> list[str]:
+    lines = ["| page | " + " | ".join(WHO) + " |", "|---|" + "---|" * len(WHO)]
+    for route in sorted(routes()):
+        cells = []
+        for who in WHO:
+            get, post = (answer(method, fill(route), visitors[who]) for method in ("get", "post"))
+            cells.append(get if get == post else f"{get} / {post}")
+        lines.append(f"| `{route}` | " + " | ".join(cells) + " |")
+    return lines
+
+
+@pytest.mark.django_db
+def test_every_page_answers_every_role_as_the_table_says(visitors, fill_route):
+    found = table(visitors, fill_route)
+    if os.environ.get("UPDATE_ACCESS"):
+        TABLE.write_text(HEAD + "\n".join(found) + "\n")
+    assert "500" not in "\n".join(found)
+    assert TABLE.read_text().removeprefix(HEAD).splitlines() == found

@@ -137,9 +137,9 @@ def to_the_door(campaign: Campaign) -> HttpResponseBase:
 
 def own_battle(request: HttpRequest, public_id: UUID) -> tuple[Battle, Rater]:
     """The battle, if it was handed to the rater in this browser. Someone else's and none look the same."""
-    battle = Battle.objects.with_ballot().filter(public_id=public_id, rater__is_active=True).first()
+    battle = get_object_or_404(Battle.objects.with_ballot(), public_id=public_id, rater__is_active=True)
     raters = request.session.get(SESSION_KEY, {})
-    if battle is None or battle.rater is None or raters.get(str(battle.campaign_id)) != battle.rater_id:
+    if battle.rater is None or raters.get(str(battle.campaign_id)) != battle.rater_id:
         raise Http404
     return battle, battle.rater
 

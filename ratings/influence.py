@@ -26,6 +26,9 @@ Labels = NDArray[np.int64]
 
 MAX_ROUNDS = 30
 
+LEVEL = 1e-9
+"""Strengths closer than this are level: rounding must not dethrone anybody."""
+
 
 @dataclass(frozen=True, eq=False)
 class Flip:
@@ -168,7 +171,7 @@ def _greedy(board: _Board, rival: int, limit: int) -> Labels | None:
         fit = _fit_if_comparable(votes, board, rival)
         if fit is None:
             return None
-        if _lead(fit, board.leader) < 0:
+        if _lead(fit, board.leader) < -LEVEL:
             shortest = _shortest(board, rival, dropped)
             return shortest if len(shortest) <= limit else None
         help_ = _help(votes, unit, fit, board, rival)
@@ -208,7 +211,7 @@ def _shortest(board: _Board, rival: int, dropped: Labels) -> Labels:
     while enough - below > 1:
         middle = (below + enough) // 2
         fit = _fit_if_comparable(board.without(dropped[:middle])[0], board, rival)
-        if fit is not None and _lead(fit, board.leader) < 0:
+        if fit is not None and _lead(fit, board.leader) < -LEVEL:
             enough = middle
         else:
             below = middle

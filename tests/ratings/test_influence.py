@@ -79,6 +79,21 @@ def test_one_rater_who_made_the_leader_is_found():
     assert (flip.count, flip.total, flip.votes) == (1, 21, bought)
 
 
+def test_the_nearest_challenger_is_the_one_least_surely_beaten():
+    votes = votes_of((0, 1, 0, 520), (0, 1, 1, 480), (0, 2, 0, 3), (0, 2, 1, 2))
+    flip = flips_first(votes, challengers=1)
+    assert (flip.successor, flip.count) == (2, 2)
+    assert flip.gap == pytest.approx(np.log(520 / 480), abs=1e-9)
+
+
+def test_competitors_without_votes_are_no_rivals():
+    votes = votes_of((0, 1, 0, 30), (0, 1, 1, 20))
+    roster = Comparisons.of(4, votes.a, votes.b, votes.outcome)
+    flip = flips_first(roster)
+    assert (flip.leader, flip.successor, flip.count) == (0, 1, 11)
+    assert flip.gap == pytest.approx(np.log(1.5), abs=1e-9)
+
+
 def test_prompts_are_units_too_and_unknown_ones_are_refused():
     votes = simulate_votes(
         VoteModel((0.2, 0.1, 0.0), prompts=40, prompt_sd=1.0), 800, seed=4

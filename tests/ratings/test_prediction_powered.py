@@ -1,5 +1,7 @@
 """People and a judge on one board."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -152,6 +154,29 @@ def test_raters_and_prompts_are_clustered_two_ways():
     assert [d.name for d in board.covariance.dimensions] == ["rater", "prompt"]
     assert np.all(board.covariance.deviations >= np.sqrt(np.diag(board.covariance.floors[0])) - 1e-12)
     assert 10 <= board.covariance.effective <= 30
+
+
+def test_a_weight_of_two_is_a_vote_cast_twice():
+    people, judge, judged = study(13)
+    twice, twice_judged = np.arange(300) % 3 == 0, np.arange(3000) % 4 == 0
+    people_rows = np.r_[np.arange(300), np.flatnonzero(twice)]
+    judged_rows = np.r_[np.arange(3000), np.flatnonzero(twice_judged)]
+    repeated = fit_prediction_powered(
+        people.select(people_rows), judge[people_rows], judged.select(judged_rows), lam=0.5
+    )
+    weighted = fit_prediction_powered(
+        replace(people, weight=1.0 + twice), judge, replace(judged, weight=1.0 + twice_judged), lam=0.5
+    )
+    assert weighted.strengths == pytest.approx(repeated.strengths, abs=1e-9)
+    assert weighted.covariance.deviations == pytest.approx(repeated.covariance.deviations, rel=0.05)
+
+
+def test_a_judge_who_says_the_opposite_is_not_used_at_all():
+    people, judge, judged = study(14, copies=1.0, prompt_sd=0.0)
+    contrary = replace(judged, outcome=(1 - judged.outcome).astype(np.int8))
+    board = fit_prediction_powered(people, 1 - judge, contrary)
+    assert board.lam == 0.0
+    assert board.strengths == pytest.approx(board.people, abs=1e-9)
 
 
 def test_a_judge_that_guesses_is_left_aside():

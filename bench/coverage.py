@@ -179,7 +179,7 @@ SCENARIOS = [
 
 
 def truth_of(scenario: Scenario) -> np.ndarray:
-    """What the fit tends to, mean 0 (K,). Under style control: two million votes by 200,000 raters, fitted."""
+    """What the fit tends to, mean 0 (K,). With style: two million votes by 200,000 raters, fitted."""
     if scenario.style:
         crowd = replace(scenario.model, raters=200_000)
         votes = simulate_votes(crowd, 2_000_000, seed=99).as_comparisons()

@@ -8,20 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratings.board_options import LeaderboardOptions
-from ratings.bradley_terry import Fit, PairLikelihood, RowLikelihood, fit_likelihood
+from ratings.bradley_terry import SAMPLE_STEP, Fit, PairLikelihood, RowLikelihood, fit_likelihood, fit_rows
 from ratings.clusters import Dimension, VoteScores, effective_clusters, effective_per_parameter
 from ratings.comparisons import Comparisons, Tally, relabelled_tally, tally
 from ratings.davidson import DavidsonFit, TieLikelihood, fit_davidson
 from ratings.engine_check import check_plain, check_rows
 from ratings.errors import BadOptionError
-from ratings.newton import Matrix, Vector, approach, gauge, generalised_inverse
+from ratings.newton import Vector
 from ratings.rows import LARGE, Rows, sort_rows
 from ratings.standings import Check
 from ratings.style import MAX_VIF, NO_VARIATION, Scaled, inflation_factors, scale_covariates
 from ratings.uncertainty import Covariance, robust_covariance, tally_sandwich, vote_scores
-
-SAMPLE_STEP = 8
-"""Every eighth row tells enough for a starting point and for variance inflation."""
 
 POSITION = "position"
 """The covariate that is +1 for side a: its coefficient is the advantage of being shown first."""
@@ -57,14 +54,9 @@ def fit_board(comparisons: Comparisons, options: LeaderboardOptions) -> FittedBo
     elif board.covariates is None and not dimensions:
         fit, covariance = plain, tally_sandwich(cells, plain)
     else:
-        rows, fit = sort_rows(board, options.policies), plain
-        if board.covariates is not None:
-            kept, inflation, dropped = _told_apart(rows, board.covariate_names, plain)
-            rows, notes = _with_columns(rows, kept), [*notes, *dropped]
-            scaled = None if scaled is None else _part(scaled, kept[kept < len(scaled.scale)])
-            fit = _fit_rows(rows, cells, plain, options) if len(kept) else plain
-            fit = replace(fit, covariate_names=tuple(board.covariate_names[j] for j in kept))
-            fit = fit if len(kept) else plain
+        rows, fit, inflation, dropped = _fit_rows(board, options, cells, plain)
+        notes = [*notes, *dropped]
+        scaled = _part_of(scaled, board.covariate_names, fit.covariate_names)
         covariance, scores = robust_covariance(board, rows, fit, dimensions)
     dropped_votes = len(board) - int(cells.counts.sum())
     return FittedBoard(
@@ -83,8 +75,34 @@ def fit_board(comparisons: Comparisons, options: LeaderboardOptions) -> FittedBo
     )
 
 
-def _with_columns(rows: Rows, kept: NDArray[np.int64]) -> Rows:
-    return rows if len(kept) == len(rows.z) else replace(rows, z=rows.z[kept])
+def _fit_rows(
+    board: Comparisons, options: LeaderboardOptions, cells: Tally, plain: Fit
+) -> tuple[Rows, Fit, Vector | None, list[str]]:
+    """Rows, fit, VIF of the covariates that could be kept, and what was dropped, in words."""
+    rows = sort_rows(board, options.policies)
+    if board.covariates is None:
+        return rows, plain, None, []
+    kept, inflation, dropped = _told_apart(rows, board.covariate_names, plain)
+    if len(kept) < len(rows.z):
+        rows = replace(rows, z=rows.z[kept])
+    if not len(kept):
+        return rows, plain, None, dropped
+    fit = fit_rows(rows, cells, plain)
+    return (
+        rows,
+        replace(fit, covariate_names=tuple(board.covariate_names[j] for j in kept)),
+        inflation,
+        dropped,
+    )
+
+
+def _part_of(scaled: Scaled | None, before: tuple[str, ...], after: tuple[str, ...]) -> Scaled | None:
+    """The scales of the covariates that were kept; the position has none."""
+    if scaled is None:
+        return None
+    return _part(
+        scaled, np.array([j for j, name in enumerate(before[: len(scaled.scale)]) if name in after], int)
+    )
 
 
 def _plain_board(
@@ -189,36 +207,6 @@ def _told_apart(
 def _limit(name: str) -> float:
     """The largest VIF a covariate may have; the position is asked for by name and must only be estimable."""
     return 1e6 if name == POSITION else MAX_VIF
-
-
-def _fit_rows(rows: Rows, cells: Tally, plain: Fit, options: LeaderboardOptions) -> Fit:
-    if len(rows) < LARGE or plain.pseudo is not None:
-        start = np.concatenate([plain.params, np.zeros(len(rows.z))])
-        return fit_likelihood(RowLikelihood(rows), cells, options.policies, start=start)
-    flat = gauge(plain.graph.component, len(rows.z))
-    likelihood = RowLikelihood(rows)
-    best = approach(lambda at: likelihood.evaluate(at, None), _near(rows, plain, flat), flat)
-    bread = generalised_inverse(best.hessian, flat)
-    return replace(
-        plain,
-        params=best.params,
-        bread=bread,
-        hessian=best.hessian,
-        log_likelihood=best.value,
-        iterations=best.iterations,
-    )
-
-
-def _near(rows: Rows, plain: Fit, flat: Matrix) -> Vector:
-    """A start (p,) near the optimum: coefficients from every eighth row, strengths moved along with them.
-
-    The strengths of the sample itself would be noisier than those of the plain board.
-    """
-    k, sample = plain.n_competitors, RowLikelihood(rows.every(SAMPLE_STEP))
-    start = np.concatenate([plain.params, np.zeros(len(rows.z))])
-    found = approach(lambda at: sample.evaluate(at, None), start, flat, small=3e-3)
-    moved = SAMPLE_STEP * plain.bread @ found.hessian[:k, k:] @ found.params[k:]
-    return np.concatenate([plain.params - moved, found.params[k:]])
 
 
 def _davidson(

@@ -44,7 +44,7 @@ def large(votes):
 @pytest.fixture(scope="module")
 def exact(votes):
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("ratings.board", "ratings.rows"):
+        for module in ("ratings.bradley_terry", "ratings.board", "ratings.rows"):
             patch.setattr(f"{module}.LARGE", 10**9)
         return fit_board(votes, OPTIONS)
 

@@ -68,8 +68,7 @@ def bring_in(
 def make_campaign(team: Team, prompt_set: PromptSet, guide: str) -> Campaign:
     campaign = create_campaign(team, SLUG, [prompt_set], "Demo")
     campaign.description = DESCRIPTION
-    campaign.reveal = Campaign.Reveal.AFTER_VOTE
-    campaign.save(update_fields=["description", "reveal"])
+    campaign.save(update_fields=["description"])
     Guide.publish(campaign, guide)
     open_campaign(campaign)
     return campaign

@@ -89,7 +89,8 @@ def consumer(options: Options, environment: Mapping[str, str]) -> Program:
     # TERM must mean "finish": by default huey drops running work on it.
     command += ["--graceful-signal", "TERM", "--shutdown-timeout", str(options.drain_seconds)]
     command += ["--max-delay", str(QUEUE_POLL_SECONDS)]
-    return Program("queue's consumer", command, dict(environment))
+    # Its threads are many and its matrices small: BLAS threads would only get in each other's way.
+    return Program("queue's consumer", command, {"OPENBLAS_NUM_THREADS": "1", **environment})
 
 
 def local_llm(options: Options, environment: Mapping[str, str]) -> Program:

@@ -157,7 +157,7 @@ def _bounded_ends(board: FittedBoard, ends: Ends) -> tuple[Vector, Vector]:
 def _origin(board: FittedBoard) -> Vector:
     """What to add to ratings in points (K,): the anchor, for the anchor's component, else the mean."""
     k = len(board.fit.graph.component)
-    origin = np.full(k, board.options.anchor_rating)
+    origin = np.full(k, float(board.options.anchor_rating))
     if board.options.anchor is not None:
         at = int(np.flatnonzero(board.order == board.options.anchor)[0])
         mine = board.fit.graph.component == board.fit.graph.component[at]

@@ -14,6 +14,8 @@ import pytest
 
 # Playwright's synchronous API runs an event loop, in which Django otherwise refuses the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+# Two test processes on two cores: BLAS threads would only get in each other's way.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or "/usr/bin/chromium"
 CHROMIUM_FLAGS = [

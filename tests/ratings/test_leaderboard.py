@@ -53,7 +53,7 @@ def test_percentile_ends_straddle_the_rating():
 
 def test_an_anchor_moves_all_ratings_and_no_width():
     plain = fit_leaderboard(baseball(), QUICK)
-    anchored = fit_leaderboard(baseball(), replace(QUICK, anchor=3, anchor_rating=1200.0))
+    anchored = fit_leaderboard(baseball(), replace(QUICK, anchor=3, anchor_rating=1200))
     assert by_competitor(anchored)[3].rating == 1200
     move = 1200 - by_competitor(plain)[3].rating
     for one, other in zip(by_competitor(plain), by_competitor(anchored), strict=True):

@@ -6,7 +6,7 @@ from arena.corpus.models import Competitor, Prompt, PromptSet, Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.exchange.models import Import
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment, Rubric
-from arena.leaderboards.models import Leaderboard, Snapshot, Standing
+from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun, Standing
 from arena.raters.models import Membership, Rater, Team
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "Retraction",
     "Rubric",
     "Snapshot",
+    "SnapshotRun",
     "Standing",
     "Team",
     "Vote",

@@ -243,5 +243,5 @@ def _vote(row: VoteRow, battle: Battle, key: str) -> Vote:
         dwell_ms=row.dwell_ms,
         voted_at=battle.drawn_at,
     )
-    vote.digest = digest(vote, None)
+    vote.digest = digest(vote)
     return vote

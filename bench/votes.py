@@ -11,7 +11,7 @@ RATERS, PROMPTS = 300, 5000
 
 
 def write_votes(folder: Path, competitors: int, votes: int, seed: int = 1) -> None:
-    """a, b, outcome (0 a, 1 b, 2 tie), z (votes, 4), rater, prompt as .npy; a quarter of the votes are ties."""
+    """a, b, outcome (0 a, 1 b, 2 tie), z (votes, 4), rater, prompt as .npy; a quarter of the votes tie."""
     rng = np.random.default_rng([seed, competitors, votes])
     strength = rng.normal(0, 0.6, competitors)
     a = rng.integers(0, competitors, votes, dtype=np.int32)

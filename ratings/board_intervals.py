@@ -29,8 +29,10 @@ from ratings.bootstrap_large import (
     sums_of_rows,
 )
 from ratings.newton import Vector
-from ratings.rows import LARGE
 from ratings.uncertainty import critical_values
+
+RESAMPLED_BY_PAIR = 50_000
+"""From so many votes on resamples are drawn as sums per pair (bootstrap_large), below vote by vote."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,7 @@ def _resample(board: FittedBoard, progress: Progress | None) -> list[Resamples]:
     """One run for independent votes, or one for each dimension in which they cluster."""
     options, fit = board.options, board.fit
     settings = {"resamples": options.bootstrap, "seed": options.seed}
-    if board.cells.counts.sum() >= LARGE and fit.pseudo is None:
+    if board.cells.counts.sum() >= RESAMPLED_BY_PAIR and fit.pseudo is None:
         sums, samples = _samples(board)
         return [bootstrap_large(fit, sums, s, **settings, progress=progress) for s in samples]
     units, draws = _draws(board)

@@ -19,7 +19,7 @@ from scipy.special import expit
 from ratings.comparisons import Comparisons, Policies, Tally, tally
 from ratings.connectivity import Connectivity, connectivity
 from ratings.errors import NotConvergedError, NoVotesError
-from ratings.newton import Matrix, Vector, approach, gauge, generalised_inverse, maximise
+from ratings.newton import STEP_TOLERANCE, Matrix, Vector, approach, gauge, generalised_inverse, maximise
 from ratings.rows import LARGE, Floats, Rows, sort_rows, sum_by
 
 SAMPLE_STEP = 8
@@ -28,6 +28,7 @@ SAMPLE_STEP = 8
 MOST = 80.0  # e^80 is still a float32
 DENSE_FROM = 8  # grids of all pairs are used where more than one in 8 × 2 has met
 FIRTH_TOLERANCE = 1e-9
+SINGLE_TOLERANCE = 5e-6
 FIRTH_ROUNDS = 500
 
 
@@ -322,11 +323,18 @@ def fit_likelihood(
     if separated.any():
         rows = separated[_low_of(likelihood)]
         at, pseudo = firth(likelihood, at, flat, rows)
-    best = maximise(lambda params: likelihood.evaluate(params, pseudo), at, flat)
+    tolerance = _tolerance(likelihood)
+    best = maximise(lambda params: likelihood.evaluate(params, pseudo), at, flat, tolerance=tolerance)
     value = best.value if pseudo is None else likelihood.evaluate(best.params, None)[0]
     bread = generalised_inverse(best.hessian, flat)
     names = tuple(f"covariate {i}" for i in range(likelihood.n_covariates))
     return Fit(best.params, bread, best.hessian, value, best.iterations, graph, pseudo, names, policies)
+
+
+def _tolerance(likelihood: Likelihood) -> float:
+    """The step to stop at: single-precision sums can't settle below a thousandth of a point."""
+    single = isinstance(likelihood, RowLikelihood) and likelihood.rows.score.dtype == np.float32
+    return SINGLE_TOLERANCE if single else STEP_TOLERANCE
 
 
 def _guess(cells: Tally, size: int) -> Vector:
@@ -354,15 +362,16 @@ def firth(
     Solves Σ x[w(y − p) + h(½ − p)] = 0 with h = w p(1 − p) xᵀI⁻¹x by freezing h, refitting and renewing h.
     Over a component of m competitors h sums to m − 1 (plus the coefficients).
     """
-    params = start
+    params, single = start, _tolerance(likelihood)
     pseudo = np.where(where, 1.0, 0.0)
+    settled, inner = max(FIRTH_TOLERANCE, 2 * single), max(1e-8, single)
     for _ in range(FIRTH_ROUNDS):
         frozen = pseudo
-        new = maximise(lambda at, h=frozen: likelihood.evaluate(at, h), params, flat, tolerance=1e-8).params
+        new = maximise(lambda at, h=frozen: likelihood.evaluate(at, h), params, flat, tolerance=inner).params
         moved = float(np.abs(new - params).max())
         params = new
         information = likelihood.evaluate(params, None)[2]
         pseudo = likelihood.leverage(params, generalised_inverse(information, flat)) * where
-        if moved < FIRTH_TOLERANCE:
+        if moved < settled:
             return params, pseudo
     raise NotConvergedError(f"Firth's estimate still moves by {moved:.2g} after {FIRTH_ROUNDS} rounds")

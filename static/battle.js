@@ -51,15 +51,23 @@
     visibleSince = running ? now : null;
   }
 
+  // A pane that only peeks in above the bar, or is about to leave below the prompt, isn't seen.
+  const EDGE = { top: 48, bottom: 200 };
   const seen = new WeakSet();
   const watcher = new IntersectionObserver(
     (entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => seen.add(entry.target)),
-    { rootMargin: "-48px 0px -200px 0px" },
+    { rootMargin: `-${EDGE.top}px 0px -${EDGE.bottom}px 0px` },
   );
+
+  function isInView(pane) {
+    const { top, bottom } = pane.getBoundingClientRect();
+    return top < innerHeight - EDGE.bottom && bottom > EDGE.top;
+  }
 
   function unseen() {
     if (!narrow.matches) return null;
-    return [...current().querySelectorAll(".pane")].find((pane) => !seen.has(pane)) ?? null;
+    // The watcher may be a frame late.
+    return [...current().querySelectorAll(".pane")].find((pane) => !seen.has(pane) && !isInView(pane)) ?? null;
   }
 
   /* --- painting --------------------------------------------------------------------------------------------- */
@@ -95,6 +103,7 @@
     part("stage").removeAttribute("aria-busy");
     aim();
     begin();
+    if (!word.classList.contains("bad")) word.hidden = true;
     window.scrollTo(0, 0);
     next.querySelector("h1")?.focus({ preventScroll: true });
   }
@@ -110,34 +119,37 @@
   function absorb(html) {
     const answer = new DOMParser().parseFromString(html, "text/html").getElementById("battle");
     if (!answer) return false;
-    const known = new Map([current(), ...ahead].filter(Boolean).map((one) => [one.dataset.battle, one]));
-    for (const one of answer.querySelectorAll("#stage > article.battle")) known.set(one.dataset.battle, known.get(one.dataset.battle) ?? one);
-    for (const template of answer.querySelectorAll("template")) {
-      const one = article(template);
-      known.set(one.dataset.battle, known.get(one.dataset.battle) ?? one);
-    }
-    const unsent = new Set(queue.filter((act) => act.leaves).map((act) => act.battle));
-    const order = answer.dataset.order.split(" ").filter((id) => id && !unsent.has(id));
+    const sent = [...answer.querySelectorAll("#stage > article.battle"), ...[...answer.querySelectorAll("template")].map(article)];
+    const known = new Map([...sent, current(), ...ahead].filter(Boolean).map((one) => [one.dataset.battle, one]));
+    const order = answer.dataset.order.split(" ").filter(Boolean);
     if (order.some((id) => !known.has(id))) return false;
-    const onScreen = current();
     part("progress").textContent = answer.dataset.progress;
-    if (!order.length && !unsent.size) return finish(answer);
-    part("notice").replaceWith(answer.querySelector("#notice"));
+    const notice = answer.querySelector("#notice").textContent.trim();
+    answer.querySelector("#notice").replaceChildren();
+    if (order.length) show(answer, order.map((id) => known.get(id)));
+    else finish(answer);
+    if (notice) tell(notice);
+    return true;
+  }
+
+  function show(answer, battles) {
     if (!part("vote-bar").querySelector(".votes")) part("vote-bar").replaceWith(answer.querySelector("#vote-bar"));
     else part("recorded").replaceWith(answer.querySelector("#recorded"));
-    ahead = order.slice(1).map((id) => known.get(id));
-    if (order.length && onScreen?.dataset.battle !== order[0]) paint(known.get(order[0]));
-    else if (order.length) part("stage").removeAttribute("aria-busy");
-    announce.textContent = [part("notice").textContent, part("recorded").firstElementChild?.textContent]
-      .map((words) => (words ?? "").trim()).filter(Boolean).join(" ");
-    return true;
+    ahead = battles.slice(1);
+    if (current() === battles[0]) part("stage").removeAttribute("aria-busy");
+    else paint(battles[0]);
+    announce.textContent = recordedWords();
+  }
+
+  /* "Recorded: B." and the names, where they are shown; not the button. */
+  function recordedWords() {
+    return [...part("recorded").querySelectorAll("span")].map((line) => line.textContent.trim()).join(" ");
   }
 
   function finish(answer) {
     ahead = [];
     part("battle").replaceWith(document.importNode(answer, true));
     part("stage").querySelector("h1")?.focus();
-    return true;
   }
 
   /* --- the queue -------------------------------------------------------------------------------------------- */
@@ -211,10 +223,10 @@
 
   /* A line above the bar: bad news stays until it is over, others go by themselves. */
   function tell(words, bad = false) {
-    word.textContent = words;
-    word.classList.toggle("bad", bad);
     word.hidden = false;
-    if (!bad) setTimeout(() => { if (word.textContent === words) word.hidden = true; }, 4000);
+    word.classList.toggle("bad", bad);
+    word.textContent = words;
+    if (!bad) setTimeout(() => { if (word.textContent === words) word.hidden = true; }, 8000);
   }
 
   const lost = (words) => tell(words, true);

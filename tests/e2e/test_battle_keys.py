@@ -177,7 +177,7 @@ def test_skip_and_flag_by_key(page, at_work, campaign):
     page.keyboard.press("f")
     page.keyboard.type("It says who wrote it.")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#notice .notice:has-text('Flagged')")
+    page.wait_for_selector("#word:has-text('Flagged')")
     assert rater.battle() == first
     rater.press("s")
     kinds = Battle.objects.get(public_id=first).notes.order_by("kind").values_list("kind", "text")

@@ -90,7 +90,7 @@ def test_an_undo_asked_for_while_offline_undoes_the_vote_that_waits(page, rater)
     page.keyboard.press("z")
     page.context.set_offline(False)
     wait_until_sent(page)
-    page.wait_for_function("() => document.querySelector('#notice').textContent.includes('undone')")
+    page.wait_for_function("() => document.querySelector('#word').textContent.includes('undone')")
     vote = Vote.objects.get()
     assert str(vote.battle.public_id) == first
     assert vote.retraction
@@ -105,6 +105,6 @@ def test_a_vote_from_another_tab_is_told_and_the_next_battle_comes(page, rater, 
     assert other.battle() == rater.battle()
     rater.press("a")
     other.press("b")
-    assert "already has your vote" in second_tab.locator("#notice").inner_text()
+    assert "already has your vote" in second_tab.locator("#word").inner_text()
     assert Vote.objects.get().outcome == "model_a"
     assert other.battle() == rater.battle()

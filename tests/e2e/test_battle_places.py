@@ -148,6 +148,21 @@ def test_axe_finds_nothing_on_the_battle_page(open_page, at_work, make_campaign,
     assert findings(page) == []
 
 
+def test_axe_finds_nothing_when_all_is_done_and_in_my_votes(open_page, at_work, make_campaign):
+    small = make_campaign(prompts=2, quota=2, reveal="after_vote")
+    page = open_page(viewport=PHONE)
+    rater = at_work(page)
+    rater.begin(small.token)
+    rater.press("b")
+    assert findings(page) == []
+    rater.press("a")
+    page.wait_for_selector(".finished")
+    assert findings(page) == []
+    page.get_by_role("link", name="My votes").click()
+    page.wait_for_selector(".my-votes")
+    assert findings(page) == []
+
+
 def findings(page) -> list[str]:
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     return [f"{one['id']}: {[node['target'] for node in one['nodes']]}" for one in found]

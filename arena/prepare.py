@@ -28,14 +28,12 @@ class DemoFailedError(Exception):
     """The demo could not be loaded; its own words are above."""
 
 
-def prepare(say: Say, port: int, *, demo: bool) -> None:
+def prepare(say: Say, *, demo: bool) -> None:
     migrate(say)
     collect_static_files(say)
     if demo and is_empty():
         load_demo(say)
-    admin = ensure_admin()
-    for line in ways_in(admin, settings.PUBLIC_URL or f"http://localhost:{port}"):
-        say(line)
+    ensure_admin()
 
 
 def migrate(say: Say) -> None:
@@ -96,7 +94,9 @@ def ensure_admin() -> User:
     return admin
 
 
-def ways_in(admin: User, address: str) -> list[str]:
+def ways_in(port: int) -> list[str]:
+    """Where to go, and the keys still needed. Imports all pages for their addresses: that takes a second."""
+    admin, address = ensure_admin(), settings.PUBLIC_URL or f"http://localhost:{port}"
     lines = [f"Tiltyard: {address}/"]
     if not admin.has_usable_password():
         lines.append(f"Set the password of “{admin.username}”: {address}{password_link(admin)}")

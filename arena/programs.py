@@ -72,8 +72,8 @@ def check_free(port: int) -> None:
 
 
 def web_server(options: Options, listener: socket.socket, environment: Mapping[str, str]) -> Program:
-    # No access log: it would hold invite links. Preloaded: one import of Django serves all workers.
-    command = [sys.executable, "-m", "gunicorn", "arena.wsgi:application", "--preload"]
+    # No access log: it would hold invite links.
+    command = [sys.executable, "-m", "gunicorn", "arena.web:application", "--preload"]
     command += ["--bind", f"fd://{listener.fileno()}", "--worker-class", "gthread"]
     command += ["--workers", str(options.workers), "--threads", str(options.threads)]
     command += ["--graceful-timeout", str(options.drain_seconds), "--timeout", "90"]

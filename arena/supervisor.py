@@ -91,6 +91,7 @@ class Supervisor:
         restarts: int = 5,
         window_seconds: float = 60.0,
         restart_delay: float = 0.5,
+        at_start: Callable[[], object] = lambda: None,
         at_stop: Callable[[], object] = lambda: None,
     ) -> None:
         self.children = [Child(program) for program in programs]
@@ -99,6 +100,7 @@ class Supervisor:
         self.restarts = restarts
         self.window_seconds = window_seconds
         self.restart_delay = restart_delay
+        self.at_start = at_start
         self.at_stop = at_stop
         self.stops = 0
 
@@ -106,6 +108,8 @@ class Supervisor:
         """Returns the exit code: 0 when told to stop, 1 when a child keeps dying."""
         with self._signals() as awake:
             try:
+                self.tend()
+                self.at_start()
                 while not self.stops:
                     self.tend()
                     awake(0.2)

@@ -18,7 +18,8 @@ def said(db, settings, tmp_path):
 
 def start(said: list[str], demo: bool = False) -> str:
     said.clear()
-    prepare.prepare(said.append, 8000, demo=demo)
+    prepare.prepare(said.append, demo=demo)
+    said.extend(prepare.ways_in(8000))
     return "\n".join(said)
 
 

@@ -62,6 +62,7 @@ class Installation:
 
     def wait_until_ready(self) -> None:
         wait_for(lambda: self.get("/readyz")[0] == 200, f"readiness; so far:\n{self.words()}")
+        wait_for(lambda: "Ctrl-C ends it." in self.own_words(), "the links")
 
     def child(self, what: str) -> int:
         """The pid of the child whose command line names `what`."""
@@ -71,8 +72,12 @@ class Installation:
     def words(self) -> str:
         return self.log.read_text()
 
+    def own_words(self) -> str:
+        """From where this run says its address; the log may hold earlier runs too."""
+        return self.words().rpartition(f"Tiltyard: http://localhost:{self.port}/")[2]
+
     def printed_path(self, beginning: str) -> str:
-        """The path that begins so, of a link printed by this run; the log may hold earlier runs too."""
+        """The path that begins so, of a link printed by this run."""
         return re.findall(rf"http://localhost:{self.port}({beginning}\S+)", self.words())[-1]
 
     def stop(self, number: int = signal.SIGTERM) -> int:

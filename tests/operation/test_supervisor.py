@@ -174,6 +174,15 @@ def die(supervisor: Supervisor, child: Child) -> None:
     supervisor.tend()
 
 
+def test_what_happens_at_the_start_finds_the_children_started():
+    seen: list[bool] = []
+    program = Program("any", [sys.executable, "-c", "raise SystemExit(1)"], dict(os.environ))
+    supervisor = Supervisor([program], lambda words: None, drain_seconds=1, restarts=0)
+    supervisor.at_start = lambda: seen.append(supervisor.children[0].process is not None)
+    supervisor.run()
+    assert seen == [True]
+
+
 def test_signal_handlers_are_put_back():
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)]
     program = Program("any", [sys.executable, "-c", "raise SystemExit(1)"], dict(os.environ))

@@ -5,7 +5,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
 from arena import local_judge, programs
-from arena.prepare import DemoFailedError, prepare
+from arena.prepare import DemoFailedError, prepare, ways_in
 from arena.supervisor import Supervisor
 
 
@@ -39,11 +39,11 @@ class Command(BaseCommand):
         try:
             with programs.listen(options.bind, options.port) as listener:
                 if flags["prepare"]:
-                    prepare(self.say, options.port, demo=flags["demo"])
+                    prepare(self.say, demo=flags["demo"])
                 if with_local_llm:
                     self.register_local_llm(options)
                 connections.close_all()
-                code = self.supervise(options, listener, with_local_llm)
+                code = self.supervise(options, listener, with_local_llm, flags["prepare"])
         except (programs.PortInUseError, DemoFailedError) as error:
             raise CommandError(str(error)) from error
         self.say("Stopped." if code == 0 else "Stopped after a failure.")
@@ -55,7 +55,7 @@ class Command(BaseCommand):
         if made:
             self.say(f"New endpoint and judge “{judge.name}”: a tiny model and a poor judge, good for a try.")
 
-    def supervise(self, options, listener, local_llm: bool) -> int:
+    def supervise(self, options, listener, local_llm: bool, greet: bool) -> int:
         environment = dict(os.environ)
         if local_llm:
             environment = programs.environment_with_host(options.local_llm_host)
@@ -69,8 +69,15 @@ class Command(BaseCommand):
             children,
             self.say,
             drain_seconds=options.drain_seconds + programs.KILL_AFTER_SECONDS,
+            at_start=(lambda: self.greet(options.port)) if greet else lambda: None,
             at_stop=listener.close,
         ).run()
+
+    def greet(self, port: int):
+        """While the children start: the first page needn't wait for it."""
+        for line in ways_in(port):
+            self.say(line)
+        connections.close_all()
 
     def say(self, words: str):
         self.stdout.write(words)

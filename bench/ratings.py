@@ -128,9 +128,8 @@ def main() -> None:
     options = parser.parse_args()
     wanted = [t for t in options.tasks.split(",") if t]
     load = os.getloadavg()[0]
-    print(
-        f"{os.cpu_count()} cores, load {load:.1f}{': MEASURED UNDER LOAD' if load > 1 else ''}; rounds {options.rounds}"
-    )
+    busy = ": MEASURED UNDER LOAD" if load > 1 else ""
+    print(f"{os.cpu_count()} cores, load {load:.1f}{busy}; rounds {options.rounds}")
     everything = {}
     with tempfile.TemporaryDirectory() as scratch:
         for size in options.sizes.split(","):

@@ -79,7 +79,7 @@ def _fit_rows(
     board: Comparisons, options: LeaderboardOptions, cells: Tally, plain: Fit
 ) -> tuple[Rows, Fit, Vector | None, list[str]]:
     """Rows, fit, VIF of the covariates that could be kept, and what was dropped, in words."""
-    rows = sort_rows(board, options.policies)
+    rows = sort_rows(board, options.policies, exact=plain.pseudo is not None)
     if board.covariates is None:
         return rows, plain, None, []
     kept, inflation, dropped = _told_apart(rows, board.covariate_names, plain)

@@ -20,7 +20,7 @@ from ratings.comparisons import Comparisons, Policies, Tally, tally
 from ratings.connectivity import Connectivity, connectivity
 from ratings.errors import NotConvergedError, NoVotesError
 from ratings.newton import STEP_TOLERANCE, Matrix, Vector, approach, gauge, generalised_inverse, maximise
-from ratings.rows import LARGE, Floats, Rows, sort_rows, sum_by
+from ratings.rows import Floats, Rows, sort_rows, sum_by
 
 SAMPLE_STEP = 8
 """Every eighth row of a large board tells enough for a starting point and for variance inflation."""
@@ -266,9 +266,10 @@ def fit_bradley_terry(
     cells = tally(comparisons, policies)
     if comparisons.covariates is None:
         return fit_likelihood(PairLikelihood(cells), cells, policies, start=start)
-    rows = sort_rows(comparisons, policies)
+    plain = fit_likelihood(PairLikelihood(cells), cells, policies)
+    rows = sort_rows(comparisons, policies, exact=plain.pseudo is not None)
     if start is None:
-        fit = fit_rows(rows, cells, fit_likelihood(PairLikelihood(cells), cells, policies))
+        fit = fit_rows(rows, cells, plain)
     else:
         fit = fit_likelihood(RowLikelihood(rows), cells, policies, start=start)
     return replace(fit, covariate_names=comparisons.covariate_names)
@@ -279,7 +280,7 @@ def fit_rows(rows: Rows, cells: Tally, plain: Fit) -> Fit:
 
     From LARGE votes on: two or three passes, ended by the first step below 3e-4, whose error is its square.
     """
-    if len(rows) < LARGE or plain.pseudo is not None:
+    if rows.score.dtype == np.float64:
         start = np.concatenate([plain.params, np.zeros(len(rows.z))])
         return fit_likelihood(RowLikelihood(rows), cells, plain.policies, start=start)
     flat = gauge(plain.graph.component, len(rows.z))

@@ -94,8 +94,11 @@ class Rows:
         )
 
 
-def sort_rows(comparisons: Comparisons, policies: Policies) -> Rows:
-    """Kept votes sorted by pair, in their order within a pair."""
+def sort_rows(comparisons: Comparisons, policies: Policies, *, exact: bool = False) -> Rows:
+    """Kept votes sorted by pair, in their order within a pair; `exact`: in double precision however many.
+
+    Strengths without a finite maximum need that: their information is what is left of p(1 − p) near 0.
+    """
     k, n = comparisons.n_competitors, len(comparisons)
     half_wins = scores_of_low(comparisons, policies)
     # pair and row in one integer: sorting those is stable, and several times faster than an argsort
@@ -108,7 +111,7 @@ def sort_rows(comparisons: Comparisons, policies: Policies) -> Rows:
     first = np.flatnonzero(np.diff(code, prepend=-1))
     pairs = code[first]
     sizes = np.diff(np.append(first, len(code)))
-    width = np.float32 if len(source) >= LARGE else np.float64
+    width = np.float32 if len(source) >= LARGE and not exact else np.float64
     w = comparisons.weight
     return Rows(
         n_competitors=k,

@@ -44,7 +44,7 @@ def large(votes):
 @pytest.fixture(scope="module")
 def exact(votes):
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("ratings.bradley_terry", "ratings.board", "ratings.rows"):
+        for module in ("ratings.board", "ratings.rows"):
             patch.setattr(f"{module}.LARGE", 10**9)
         return fit_board(votes, OPTIONS)
 
@@ -52,7 +52,7 @@ def exact(votes):
 def test_single_precision_is_used_and_only_on_large_boards(large, exact):
     assert large.rows.score.dtype == np.float32
     assert exact.rows.score.dtype == np.float64
-    assert board_module.LARGE == board_intervals.LARGE
+    assert board_module.LARGE > board_intervals.RESAMPLED_BY_PAIR
 
 
 def test_ratings_agree_with_an_exact_fit_to_a_thousandth_of_a_point(large, exact):
@@ -166,3 +166,13 @@ def test_effective_clusters_of_unequal_raters_agree():
     assert effective_per_parameter(single, fit.bread, labels, int(labels.max()) + 1) == pytest.approx(
         exact, rel=0.03
     )
+
+
+def test_a_large_separated_board_keeps_double_precision(votes):
+    first = 11  # the strongest never loses: its votes are turned into wins
+    outcome = np.where(votes.a == first, 0, np.where(votes.b == first, 1, votes.outcome)).astype(np.int8)
+    board = fit_board(replace(votes, outcome=outcome), OPTIONS)
+    assert board.fit.pseudo is not None
+    assert board.rows.score.dtype == np.float64
+    assert board.fit.graph.unbounded_above.sum() == 1
+    assert np.isfinite(board.fit.params).all()

@@ -68,7 +68,7 @@ def test_standard_errors_of_the_reference_rows():
 
 
 def test_style_control_finds_the_effect_and_takes_it_out():
-    """Six equal models of which the last write at length, γ = 0.25; 400,000 votes put 10 % above the noise."""
+    """Six equal models of which the last write at length; 400,000 votes lift a tenth of γ above the noise."""
     lean = tuple(np.linspace(-0.5, 0.5, 6))
     model = VoteModel((0.0,) * 6, style=(StyleFeature("length", 0.25, lean=lean),))
     votes = simulate_votes(model, 400_000, seed=3).as_comparisons()

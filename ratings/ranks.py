@@ -38,42 +38,38 @@ class RankSets:
 
 def bonferroni_t(n_competitors: int, degrees: float, confidence: float) -> float:
     """t quantile that holds jointly for all K(K − 1)/2 pairs."""
-    tail = (1 - confidence) / max(n_competitors * (n_competitors - 1), 1)
-    return float(stats.t.isf(tail, degrees) if np.isfinite(degrees) else stats.norm.isf(tail))
+    return _t((1 - confidence) / max(n_competitors * (n_competitors - 1), 2), degrees)
+
+
+def critical_values_of_ranks(
+    covariance: Matrix, effective: float, confidence: float = 0.95, *, seed: int = 0, draws: int = DRAWS
+) -> tuple[float, Vector]:
+    """c for all ranks at once, and c_j (K,) for the rank of one competitor chosen beforehand.
+
+    P(max_{j≠k} |Z_j − Z_k|/√(W_jj + W_kk − 2W_jk) ≤ c) = confidence, the maximum over all pairs or over k
+    for one j; covariance (K, K) is PSD. effective: G*, infinite if votes are independent. Never above the
+    Bonferroni t with ⌊G*⌋ − 1 degrees of freedom; that one outright if K > G*. From 100 effective clusters W
+    = V.
+    """
+    k, degrees = len(covariance), _degrees(effective)
+    cap, own_cap = bonferroni_t(k, degrees, confidence), _t((1 - confidence) / (2 * max(k - 1, 1)), degrees)
+    if k < 2 or k > effective:
+        return cap, np.full(k, own_cap)
+    largest = np.concatenate(list(_largest(covariance, effective, seed, draws)))
+    joint = min(cap, float(np.quantile(largest.max(axis=1), confidence)))
+    own: Vector = np.minimum(own_cap, np.quantile(largest, confidence, axis=0))
+    return joint, own
 
 
 def joint_critical_value(
     covariance: Matrix, effective: float, confidence: float = 0.95, *, seed: int = 0, draws: int = DRAWS
 ) -> float:
-    """c with P(max_{j≠k} |Z_j − Z_k|/√(W_jj + W_kk − 2W_jk) ≤ c) = confidence; covariance (K, K) is PSD.
-
-    effective: G*, infinite if votes are independent. Never above the Bonferroni t with ⌊G*⌋ − 1 degrees of
-    freedom; that one outright if K > G*. From 100 effective clusters V counts as known (W = V).
-    """
-    k = len(covariance)
-    if k < 2:
-        return float(stats.norm.isf((1 - confidence) / 2))
-    cap = bonferroni_t(k, _degrees(effective), confidence)
-    if k > effective:
-        return cap
-    largest = [each.max(axis=1) for each in _largest(covariance, effective, seed, draws)]
-    return min(cap, float(np.quantile(np.concatenate(largest), confidence)))
+    """The first of `critical_values_of_ranks`."""
+    return critical_values_of_ranks(covariance, effective, confidence, seed=seed, draws=draws)[0]
 
 
-def marginal_critical_values(
-    covariance: Matrix, effective: float, confidence: float = 0.95, *, seed: int = 0, draws: int = DRAWS
-) -> Vector:
-    """c_j (K,) with P(max_{k≠j} … ≤ c_j) = confidence: for the rank of one competitor chosen beforehand."""
-    k = len(covariance)
-    if k < 2:
-        return np.full(k, stats.norm.isf((1 - confidence) / 2))
-    tail, degrees = (1 - confidence) / (2 * (k - 1)), _degrees(effective)
-    cap = stats.t.isf(tail, degrees) if np.isfinite(degrees) else stats.norm.isf(tail)
-    if k > effective:
-        return np.full(k, cap)
-    largest = np.concatenate(list(_largest(covariance, effective, seed, draws)))
-    values: Vector = np.minimum(cap, np.quantile(largest, confidence, axis=0))
-    return values
+def _t(tail: float, degrees: float) -> float:
+    return float(stats.t.isf(tail, degrees) if np.isfinite(degrees) else stats.norm.isf(tail))
 
 
 def _degrees(effective: float) -> float:
@@ -137,18 +133,20 @@ def arena_rank(lower: Vector, upper: Vector) -> NDArray[np.int64]:
     return better
 
 
-def pair_critical_values(critical: float, effective: float, degrees: Vector) -> Matrix:
-    """c per pair (K, K): the joint c, or wider for pairs with a competitor that few clusters speak about.
+def pair_critical_values(critical: float | Vector, effective: float, degrees: Vector) -> Matrix:
+    """c per pair (K, K): the given c (one, or one per row), wider where few clusters speak about a
+    competitor.
 
     degrees (K,): each rating's own degrees of freedom. Below `FEW` of them the pair's c is the t quantile
-    with the same tail as the joint c has at ⌊G*⌋ − 1 degrees of freedom.
+    with the same tail as the given c has at ⌊G*⌋ − 1 degrees of freedom.
     """
     k = len(degrees)
-    values = np.full((k, k), critical)
+    values = np.broadcast_to(np.reshape(critical, (-1, 1)), (k, k)).astype(np.float64)
     own = np.minimum(degrees[:, None], degrees[None, :])
     few = own < FEW
     if few.any():
-        joint = max(np.floor(effective) - 1, 1.0) if np.isfinite(effective) else np.inf
-        tail = stats.t.sf(critical, joint) if np.isfinite(joint) else stats.norm.sf(critical)
-        values[few] = np.maximum(critical, stats.t.isf(tail, np.maximum(own[few], 1e-9)))
+        joint = _degrees(effective)
+        tail = stats.t.sf(values, joint) if np.isfinite(joint) else stats.norm.sf(values)
+        wider = stats.t.isf(tail[few], np.maximum(own[few], 1e-9))
+        values[few] = np.maximum(values[few], wider)
     return values

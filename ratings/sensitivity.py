@@ -33,16 +33,20 @@ class PolicyBoard:
     failed: str | None
 
 
-def policy_sensitivity(comparisons: Comparisons, policies: Policies | None = None) -> tuple[PolicyBoard, ...]:
+def policy_sensitivity(
+    comparisons: Comparisons, policies: Policies | None = None, *, davidson: bool = True
+) -> tuple[PolicyBoard, ...]:
     """The board under every combination of policies for the draws that occur, the one asked about first.
 
-    Ratings are compared with both boards' means over competitors at 0; only finite boards of one piece
-    compare.
+    davidson: include that model, whose fit takes a pass over the votes per step. Ratings are compared with
+    both boards' means over competitors at 0; only finite boards of one piece compare.
     """
     base = policies or Policies()
     reference = _strengths(comparisons, base)
     boards = [_compared(comparisons, base, reference)]
     for other in _alternatives(comparisons, base):
+        if other.ties == "davidson" and not davidson:
+            continue
         try:
             boards.append(_compared(comparisons, other, reference))
         except (NoVotesError, IncomparableError, BadOptionError) as error:

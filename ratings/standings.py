@@ -18,8 +18,9 @@ class Standing:
     """One competitor's row. Ratings, errors and ends are in points; None where the data supports no number.
 
     An `unbounded_above` competitor has no upper end, its lower one is one-sided. `rank_lower` is the best
-    place. battles = wins + losses + ties, ties being draws of all kinds that the policies keep. style_shift:
-    plain less style-controlled rating, of which style_contribution is what the models' own style explains.
+    place; the rank_marginal ends hold for one competitor chosen beforehand, the others for all at once.
+    battles = wins + losses + ties, ties being draws of all kinds that the policies keep. style_shift: plain
+    less style-controlled rating, of which style_contribution is what the models' own style explains.
     """
 
     competitor: int
@@ -31,6 +32,8 @@ class Standing:
     bootstrap_upper: float | None
     rank_lower: int | None
     rank_upper: int | None
+    rank_marginal_lower: int | None
+    rank_marginal_upper: int | None
     arena_rank: int | None
     tied_first: bool
     wins: int
@@ -71,6 +74,19 @@ class Coefficient:
 
 
 @dataclass(frozen=True)
+class PolicyMove:
+    """The plain board under other policies: largest moves of a rank and of a rating in points; or why none."""
+
+    ties: str
+    both_bad: str
+    unstable: str
+    n_votes: int
+    largest_rank_move: int | None
+    largest_rating_move: float | None
+    failed: str | None
+
+
+@dataclass(frozen=True)
 class Check:
     """Agreement with an engine of others: the largest difference in points."""
 
@@ -85,7 +101,7 @@ class LeaderboardFit:
     standings: by component, then falling rating · n_votes: used in the fit; n_dropped: left out by a policy ·
     effective_clusters: G*, None if votes are taken as independent · design_effect: mean variance of the
     ratings over what independent votes would give · critical: the simultaneous critical value of the rank
-    sets · rank_moves etc. of other policies are in `policies.py`.
+    sets · policy_moves: the plain board under every other policy for draws.
     """
 
     options: LeaderboardOptions
@@ -105,6 +121,7 @@ class LeaderboardFit:
     estimand: str
     warnings: tuple[str, ...]
     check: Check | None
+    policy_moves: tuple[PolicyMove, ...] = ()
 
     def as_dict(self, names: Sequence[str]) -> dict[str, Any]:
         """Plain data with competitors by name, ready for JSON."""
@@ -114,13 +131,16 @@ class LeaderboardFit:
         options["cluster"] = None if options["cluster"] is None else list(options["cluster"])
         rows = [{**asdict(s), "competitor": names[s.competitor]} for s in self.standings]
         rest = {
-            k: v for k, v in vars(self).items() if k not in ("options", "standings", "coefficients", "check")
+            k: v
+            for k, v in vars(self).items()
+            if k not in ("options", "standings", "coefficients", "check", "policy_moves")
         }
         return {
             "options": options,
             "n": self.n_votes,
             "coefficients": [asdict(c) for c in self.coefficients],
             "standings": rows,
+            "policy_moves": [asdict(m) for m in self.policy_moves],
             "check": None if self.check is None else asdict(self.check),
             **{k: list(v) if isinstance(v, tuple) else v for k, v in rest.items()},
         }

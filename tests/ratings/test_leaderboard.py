@@ -8,7 +8,7 @@ from textbook_boards import TEAMS, baseball, board, pudding, style_rows
 
 from ratings.board_options import LeaderboardOptions
 from ratings.comparisons import Comparisons
-from ratings.errors import BadOptionError, NoVotesError
+from ratings.errors import BadOptionError, NoVotesError, UnknownCompetitorError
 from ratings.leaderboard import fit_leaderboard
 
 QUICK = LeaderboardOptions(bootstrap=0)
@@ -266,3 +266,24 @@ def test_a_flip_of_sides_moves_nothing_under_style_control():
         np.abs(np.array(ratings_of(one)) - ratings_of(other)).max() > 1
     )  # why centring is refused by default
     assert any("centres the covariates" in w for w in other.warnings)
+
+
+def test_marginal_rank_sets_lie_within_the_joint_ones():
+    fit = fit_leaderboard(baseball(), QUICK)
+    for s in fit.standings:
+        assert s.rank_lower <= s.rank_marginal_lower <= s.rank_marginal_upper <= s.rank_upper
+
+
+def test_a_board_says_how_far_other_policies_move_it():
+    fit = fit_leaderboard(pudding(), QUICK)
+    assert [(m.ties, m.largest_rank_move is not None) for m in fit.policy_moves] == [
+        ("drop", True),
+        ("davidson", True),
+    ]
+    assert fit_leaderboard(baseball(), QUICK).policy_moves == ()  # no draw, nothing to decide
+    assert fit.as_dict([f"brand {i}" for i in range(6)])["policy_moves"][0]["ties"] == "drop"
+
+
+def test_an_anchor_off_the_board_is_refused():
+    with pytest.raises(UnknownCompetitorError):
+        fit_leaderboard(baseball(), replace(QUICK, anchor=7))

@@ -7,8 +7,8 @@ from ratings.bradley_terry import fit_bradley_terry
 from ratings.ranks import (
     arena_rank,
     bonferroni_t,
+    critical_values_of_ranks,
     joint_critical_value,
-    marginal_critical_values,
     pair_critical_values,
     rank_sets,
 )
@@ -56,8 +56,7 @@ def test_few_clusters_need_more_and_never_more_than_bonferroni():
 
 def test_marginal_sets_need_less_than_joint_ones():
     covariance = np.diag(np.linspace(0.5, 2, 6))
-    marginal = marginal_critical_values(covariance, 30.0)
-    joint = joint_critical_value(covariance, 30.0)
+    joint, marginal = critical_values_of_ranks(covariance, 30.0)
     assert marginal.shape == (6,)
     assert (marginal < joint).all()
     assert (marginal > stats.norm.isf(0.025)).all()

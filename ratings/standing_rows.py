@@ -1,0 +1,192 @@
+"""The columns of a leaderboard, one value per competitor, and the rows made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratings.board import FittedBoard, plain_scores
+from ratings.board_intervals import Ends
+from ratings.firth import one_sided_bound
+from ratings.newton import Vector
+from ratings.rows import sum_by
+from ratings.scale import MEAN_RATING, POINTS_PER_LOG_ODDS
+from ratings.standings import Standing, rounded
+from ratings.style_shift import shift_deviations, style_contribution
+from ratings.uncertainty import FEW_CLUSTERS, critical_values
+
+Column = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """Ends of the joint and of the marginal rank sets, and LMArena's rank (K,); 0 where unranked."""
+
+    lower: NDArray[np.int64]
+    upper: NDArray[np.int64]
+    marginal_lower: NDArray[np.int64]
+    marginal_upper: NDArray[np.int64]
+    arena: NDArray[np.int64]
+
+
+def standings_of(
+    board: FittedBoard, ends: Ends, ranked: NDArray[np.bool_], ranks: Ranks
+) -> tuple[Standing, ...]:
+    """Rows by component, then falling strength."""
+    component = component_numbers(board)
+    columns: dict[str, Column] = {
+        "competitor": board.order,
+        "component": component,
+        **_rating_columns(board, ends),
+        **_rank_columns(ranks),
+        **_count_columns(board),
+        **_flag_columns(board, ranked),
+        **_style_columns(board),
+    }
+    order = np.lexsort((board.order, -board.fit.params[: len(component)], component))
+    return tuple(Standing(**{name: _plain(column[i]) for name, column in columns.items()}) for i in order)
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy value as Python's own; NaN and infinities as None, floats rounded."""
+    if value is None or isinstance(value, np.bool_ | np.integer):
+        return None if value is None else value.item()
+    return rounded(float(value))
+
+
+def _unbounded(board: FittedBoard) -> NDArray[np.bool_]:
+    return board.fit.graph.unbounded_above | board.fit.graph.unbounded_below
+
+
+def _rating_columns(board: FittedBoard, ends: Ends) -> dict[str, Column]:
+    """Ratings, errors and ends in points (K,); NaN where the votes support no number."""
+    k, origin = len(board.order), _origin(board)
+    fought, unbounded = board.fit.graph.fought, _unbounded(board)
+    lower, upper = _bounded_ends(board, ends)
+    error = POINTS_PER_LOG_ODDS * board.covariance.deviations[:k]
+
+    def points(strengths: Vector, shown: NDArray[np.bool_]) -> Vector:
+        return np.where(shown, origin + POINTS_PER_LOG_ODDS * strengths, np.nan)
+
+    return {
+        "rating": points(board.fit.params[:k], fought),
+        "standard_error": np.where(unbounded | np.isnan(lower) | ~fought, np.nan, error),
+        "lower": points(lower, fought),
+        "upper": points(upper, fought),
+        "bootstrap_lower": points(ends.boot_lower[:k], fought & ~unbounded),
+        "bootstrap_upper": points(ends.boot_upper[:k], fought & ~unbounded),
+    }
+
+
+def _rank_columns(ranks: Ranks) -> dict[str, Column]:
+    def places(values: NDArray[np.int64]) -> Column:
+        return np.array([value if value > 0 else None for value in values], dtype=object)
+
+    return {
+        "rank_lower": places(ranks.lower),
+        "rank_upper": places(ranks.upper),
+        "rank_marginal_lower": places(ranks.marginal_lower),
+        "rank_marginal_upper": places(ranks.marginal_upper),
+        "arena_rank": places(ranks.arena),
+        "tied_first": ranks.lower == 1,
+    }
+
+
+def _count_columns(board: FittedBoard) -> dict[str, Column]:
+    wins, losses, ties = (column.astype(np.int64) for column in _scores(board))
+    return {
+        "wins": wins,
+        "losses": losses,
+        "ties": ties,
+        "battles": wins + losses + ties,
+        "effective_votes": effective_votes(board),
+        "effective_clusters": board.covariance.effective_per_parameter[: len(wins)],
+    }
+
+
+def _flag_columns(board: FittedBoard, ranked: NDArray[np.bool_]) -> dict[str, Column]:
+    few = board.covariance.effective_per_parameter[: len(ranked)] < FEW_CLUSTERS
+    return {
+        "unbounded_above": board.fit.graph.unbounded_above,
+        "unbounded_below": board.fit.graph.unbounded_below,
+        "too_few_raters": few,
+        "provisional": few | _unbounded(board) | ~ranked,
+        "ranked": ranked,
+    }
+
+
+def _style_columns(board: FittedBoard) -> dict[str, Column]:
+    """How far style control moves each rating in points (K,), with interval and style's share; else none."""
+    k = len(board.order)
+    if not board.options.style or board.fit is board.plain or board.scores is None or board.rows is None:
+        return {}
+    shift = POINTS_PER_LOG_ODDS * (board.plain.params[:k] - board.fit.params[:k])
+    paired = (board.plain, plain_scores(board, board.rows), board.fit, board.scores)
+    deviations = POINTS_PER_LOG_ODDS * shift_deviations(*paired, board.covariance)
+    reach = critical_values(board.covariance.degrees[:k], board.options.confidence) * deviations
+    return {
+        "style_shift": shift,
+        "style_shift_lower": shift - reach,
+        "style_shift_upper": shift + reach,
+        "style_contribution": POINTS_PER_LOG_ODDS * style_contribution(board.fit),
+    }
+
+
+def _bounded_ends(board: FittedBoard, ends: Ends) -> tuple[Vector, Vector]:
+    """The ends, with one-sided bounds for unbounded strengths (moved along under style control)."""
+    graph = board.fit.graph
+    k = len(graph.component)
+    lower, upper = ends.lower[:k].copy(), ends.upper[:k].copy()
+    for i in np.flatnonzero(graph.unbounded_above | graph.unbounded_below):
+        lower[i] = upper[i] = np.nan
+        if graph.unbounded_above[i] and graph.unbounded_below[i]:
+            continue
+        bound = one_sided_bound(board.cells, board.plain, int(i), board.options.confidence)
+        bound += board.fit.params[i] - board.plain.params[i]
+        (lower if graph.unbounded_above[i] else upper)[i] = bound
+    return lower, upper
+
+
+def _origin(board: FittedBoard) -> Vector:
+    """What to add to ratings in points (K,): the anchor, for the anchor's component, else the mean."""
+    k = len(board.fit.graph.component)
+    origin = np.full(k, float(board.options.anchor_rating))
+    if board.options.anchor is not None:
+        at = int(np.flatnonzero(board.order == board.options.anchor)[0])
+        mine = board.fit.graph.component == board.fit.graph.component[at]
+        origin[mine] -= POINTS_PER_LOG_ODDS * board.fit.params[at]
+        origin[~mine] = MEAN_RATING
+    return origin
+
+
+def component_numbers(board: FittedBoard) -> NDArray[np.int64]:
+    """Components (K,) numbered by falling size, then votes."""
+    component = board.fit.graph.component
+    votes = sum(_scores(board), np.zeros(len(component)))
+    order = np.lexsort((-sum_by(component, votes, component.max() + 1), -np.bincount(component)))
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.arange(len(order))
+    return number[component]
+
+
+def _scores(board: FittedBoard) -> tuple[Vector, Vector, Vector]:
+    """Wins, losses and draws per competitor (K,), unweighted."""
+    c, k = board.cells, board.cells.n_competitors
+    lost, tied, won = c.counts.T
+
+    def both(of_low: Vector, of_high: Vector) -> Vector:
+        return sum_by(c.low, of_low, k) + sum_by(c.high, of_high, k)
+
+    return both(won, lost), both(lost, won), both(tied, tied)
+
+
+def effective_votes(board: FittedBoard) -> Vector:
+    c, k = board.cells, board.cells.n_competitors
+    weight = np.bincount(c.low, c.total, k) + np.bincount(c.high, c.total, k)
+    squares = c.weight_sq.sum(axis=1)
+    square = np.bincount(c.low, squares, k) + np.bincount(c.high, squares, k)
+    effective: Vector = np.divide(weight**2, square, out=np.zeros(k), where=square > 0)
+    return effective

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -106,34 +107,14 @@ def _duel(board: FittedBoard, i: int, j: int, first: int, second: int) -> Duel:
     difference = float(board.fit.params[i] - board.fit.params[j])
     deviation = board.covariance.deviation(contrast)
     effective = effective_clusters_of(board, contrast)
-    known = effective >= NO_INTERVAL
-    degrees = effective - 1 if known else 0.0
-    tests = pair_tests(
-        np.array([difference, 0.0]),
-        np.full((2, 2), deviation),
-        degrees,
-        margin=options.margin,
-        level=1 - options.confidence,
-    )
     wins, losses, ties = _direct(board, i, j)
-    effect = None
-    if known:
-        tied = ties / max(wins + losses + ties, 1)
-        effect = effect_sizes(difference, deviation, degrees, confidence=options.confidence, tie_share=tied)
+    tests = _tests(board, difference, deviation, effective, ties / max(wins + losses + ties, 1))
     return Duel(
         first=first,
         second=second,
         difference=POINTS_PER_LOG_ODDS * difference,
         standard_error=POINTS_PER_LOG_ODDS * deviation,
-        lower=None if effect is None else effect.points[1],
-        upper=None if effect is None else effect.points[2],
-        degrees=degrees if known and np.isfinite(degrees) else None,
         effective_clusters=effective if np.isfinite(effective) else None,
-        p=float(tests.p[0]) if known else None,
-        equivalence_p=float(tests.equivalence[0]) if known else None,
-        worse_p=non_inferiority(difference, deviation, degrees, options.margin) if known else None,
-        verdict=tests.verdicts()[0],
-        effect=effect,
         wins=wins,
         losses=losses,
         ties=ties,
@@ -141,7 +122,32 @@ def _duel(board: FittedBoard, i: int, j: int, first: int, second: int) -> Duel:
         margin=options.margin,
         confidence=options.confidence,
         method=board.covariance.method,
+        **tests,
     )
+
+
+def _tests(
+    board: FittedBoard, difference: float, deviation: float, effective: float, tie_share: float
+) -> dict[str, Any]:
+    """Interval, p-values, verdict and effect sizes; none of them below two effective clusters."""
+    options = board.options
+    if effective < NO_INTERVAL:
+        unknown = ("lower", "upper", "degrees", "p", "equivalence_p", "worse_p", "effect")
+        return {**dict.fromkeys(unknown), "verdict": "undecided"}
+    degrees = effective - 1
+    pair = np.array([difference, 0.0]), np.full((2, 2), deviation)
+    tests = pair_tests(*pair, degrees, margin=options.margin, level=1 - options.confidence)
+    effect = effect_sizes(difference, deviation, degrees, confidence=options.confidence, tie_share=tie_share)
+    return {
+        "lower": effect.points[1],
+        "upper": effect.points[2],
+        "degrees": degrees if np.isfinite(degrees) else None,
+        "p": float(tests.p[0]),
+        "equivalence_p": float(tests.equivalence[0]),
+        "worse_p": non_inferiority(difference, deviation, degrees, options.margin),
+        "verdict": tests.verdicts()[0],
+        "effect": effect,
+    }
 
 
 def _direct(board: FittedBoard, i: int, j: int) -> tuple[int, int, int]:

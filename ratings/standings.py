@@ -75,7 +75,7 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class PolicyMove:
-    """The plain board under other policies: largest moves of a rank and of a rating in points; or why none."""
+    """The plain board under other policies: largest moves of a rank and a rating (points); or why none."""
 
     ties: str
     both_bad: str

@@ -103,6 +103,9 @@ def _facts(fit: LeaderboardFit) -> list[str]:
         f" design effect {fit.design_effect:.2f}{clusters}",
         f"Estimand: {fit.estimand}",
     ]
+    moves = [m.largest_rank_move for m in fit.policy_moves if m.largest_rank_move is not None]
+    if moves:
+        lines.append(f"Other policies for draws move a rank by at most {max(moves)}")
     if fit.check is not None:
         difference = f"{fit.check.largest_difference:.6f} points"
         lines.append(f"Checked against {fit.check.engine}: largest difference {difference}")

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from bench.measure import measured
 from bench.votes import COVARIATES, read
@@ -21,7 +20,6 @@ from ratings.bootstrap_large import (
 from ratings.bradley_terry import Fit, PairLikelihood, fit_likelihood, fit_rows
 from ratings.clusters import consecutive
 from ratings.comparisons import OUTCOMES, Comparisons, Policies, tally
-from ratings.frames import comparisons_from_frame
 from ratings.rows import Rows, sort_rows
 from ratings.uncertainty import robust_covariance, tally_sandwich, vote_scores
 
@@ -82,6 +80,10 @@ def resample_style(votes: Comparisons, by: str | None, resamples: int) -> Callab
 
 def from_names(votes: Comparisons) -> Callable[[], object]:
     """A frame of names as comparisons."""
+    import pandas as pd
+
+    from ratings.frames import comparisons_from_frame
+
     names = np.array([f"model {i:03d}" for i in range(votes.n_competitors)], dtype=object)
     words = np.array(OUTCOMES, dtype=object)
     columns = {"model_a": names[votes.a], "model_b": names[votes.b], "winner": words[votes.outcome]}
@@ -111,9 +113,12 @@ def task(name: str, votes: Comparisons) -> Callable[[], object]:
 def main() -> None:
     """Measure the task named on the command line."""
     name, folder = sys.argv[1], Path(sys.argv[2])
-    a, b, outcome, z, rater, prompt = read(folder, "a", "b", "outcome", "z", "rater", "prompt")
+    a, b, outcome = read(folder, "a", "b", "outcome")
     k = int(max(a.max(), b.max())) + 1
-    votes = Comparisons(k, a, b, outcome, None, z, COVARIATES, rater, prompt)
+    # peak memory shall count what the task needs, as for the other engines
+    z = read(folder, "z")[0] if "style" in name or name == "two-way" else None
+    rater, prompt = read(folder, "rater", "prompt") if "by" in name or name == "two-way" else (None, None)
+    votes = Comparisons(k, a, b, outcome, None, z, COVARIATES if z is not None else (), rater, prompt)
     measured(task(name, votes))
 
 

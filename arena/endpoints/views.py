@@ -26,7 +26,11 @@ def endpoint_list(request: HttpRequest) -> HttpResponse:
 @access.admin_required
 def endpoint_new(request: HttpRequest) -> HttpResponseBase:
     endpoint = Endpoint(team=access.acting_team(request.user))
-    return edit(request, EndpointForm(request.POST if request.method == "POST" else None, instance=endpoint), _("New endpoint"))
+    return edit(
+        request,
+        EndpointForm(request.POST if request.method == "POST" else None, instance=endpoint),
+        _("New endpoint"),
+    )
 
 
 @require_http_methods(["GET", "POST"])

@@ -48,7 +48,12 @@ class RaterAtWork:
     def begin(self, token: str) -> None:
         self.page.goto(f"{self.url}/join/{token}/")
         self.page.get_by_role("button", name="Begin").click()
+        self.settle()
+
+    def settle(self) -> None:
+        """Until there is a battle, the script has begun to listen, and a vote is no double click."""
         self.page.wait_for_selector("article.battle")
+        self.page.wait_for_load_state()
         self.page.wait_for_timeout(SETTLED_MS)
 
     def battle(self) -> str:

@@ -44,8 +44,7 @@ def test_ten_votes_and_an_undo_with_the_keyboard_alone_and_no_name_in_any_byte(p
     page.goto(f"{rater.url}/join/{campaign.token}/")
     page.get_by_role("button", name="Begin").focus()
     page.keyboard.press("Enter")
-    page.wait_for_selector("article.battle")
-    page.wait_for_timeout(400)
+    rater.settle()
 
     for number, key in enumerate(VOTES, start=1):
         rater.press(key)
@@ -151,8 +150,7 @@ def test_letter_keys_can_be_turned_off_and_stay_off(page, at_work, campaign):
     page.locator("#letters").uncheck()
     page.keyboard.press("Escape")
     page.reload()
-    page.wait_for_selector("article.battle")
-    page.wait_for_timeout(400)
+    rater.settle()
     before = rater.battle()
     page.keyboard.press("a")
     page.wait_for_timeout(300)

@@ -101,7 +101,7 @@ def test_a_vote_from_another_tab_is_told_and_the_next_battle_comes(page, rater, 
     second_tab = page.context.new_page()
     other = at_work(second_tab)
     second_tab.goto(f"{rater.url}/campaigns/small/battle/")
-    second_tab.wait_for_timeout(400)
+    other.settle()
     assert other.battle() == rater.battle()
     rater.press("a")
     other.press("b")

@@ -10,7 +10,6 @@ from arena.corpus.models import Response
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-SETTLED_MS = 400
 PHONE = {"width": 375, "height": 812}
 
 
@@ -188,7 +187,7 @@ def test_from_right_to_left_a_stands_right_and_its_arrow_points_right(open_page,
     )
     rater.begin(make_campaign().token)
     page.reload()  # only a page asked for by itself can be changed on its way
-    page.wait_for_timeout(SETTLED_MS)
+    rater.settle()
     a, b = (pane.bounding_box() for pane in page.locator(".pane").all())
     assert a["x"] > b["x"]
     battle = rater.battle()

@@ -94,8 +94,8 @@ def from_names(votes: Comparisons) -> Callable[[], object]:
 def task(name: str, votes: Comparisons) -> Callable[[], object]:
     """The work of a task, everything it may take for granted done."""
     if name == "style sorted":
-        rows = sort_rows(votes, HALF)
-        return lambda: style(votes, rows)
+        rows, bare = sort_rows(votes, HALF), votes.with_covariates(None, ())
+        return lambda: style(bare, rows)
     works: dict[str, Callable[[], Callable[[], object]]] = {
         "plain": lambda: lambda: plain(votes),
         "style": lambda: lambda: style(votes),
@@ -119,7 +119,9 @@ def main() -> None:
     z = read(folder, "z")[0] if "style" in name or name == "two-way" else None
     rater, prompt = read(folder, "rater", "prompt") if "by" in name or name == "two-way" else (None, None)
     votes = Comparisons(k, a, b, outcome, None, z, COVARIATES if z is not None else (), rater, prompt)
-    measured(task(name, votes))
+    work = task(name, votes)
+    del votes, z  # rows that are kept sorted need them no more
+    measured(work)
 
 
 if __name__ == "__main__":

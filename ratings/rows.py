@@ -45,7 +45,7 @@ class Rows:
     score: Floats
     weight: Floats
     z: Floats
-    source: NDArray[np.int64]
+    source: NDArray[Any]
 
     def __len__(self) -> int:
         return len(self.pair)
@@ -99,18 +99,13 @@ def sort_rows(comparisons: Comparisons, policies: Policies, *, exact: bool = Fal
 
     Strengths without a finite maximum need that: their information is what is left of p(1 − p) near 0.
     """
-    k, n = comparisons.n_competitors, len(comparisons)
+    k = comparisons.n_competitors
     half_wins = scores_of_low(comparisons, policies)
-    # pair and row in one integer: sorting those is stable, and several times faster than an argsort
-    key = pair_codes(comparisons) * n + np.arange(n)
-    if (half_wins == DROPPED).any():
-        key = key[half_wins != DROPPED]
-    key.sort()
-    code = key // n
-    source = key - code * n
-    first = np.flatnonzero(np.diff(code, prepend=-1))
+    code, source = _sorted(pair_codes(comparisons), half_wins != DROPPED)
+    first = np.flatnonzero(np.concatenate([[len(code) > 0], code[1:] != code[:-1]]))
     pairs = code[first]
     sizes = np.diff(np.append(first, len(code)))
+    del code  # tens of megabytes on a large board
     width = np.float32 if len(source) >= LARGE and not exact else np.float64
     w = comparisons.weight
     return Rows(
@@ -120,19 +115,37 @@ def sort_rows(comparisons: Comparisons, policies: Policies, *, exact: bool = Fal
         first=first,
         pair=np.repeat(np.arange(len(pairs), dtype=np.int32), sizes),
         score=half_wins[source] * width(0.5),
-        weight=np.ones(len(source), dtype=width) if w is None else w[source].astype(width, copy=False),
+        # ones that take no memory
+        weight=np.broadcast_to(width(1), len(source)) if w is None else w[source].astype(width, copy=False),
         z=_oriented(comparisons, source, width),
         source=source,
     )
 
 
-def _oriented(comparisons: Comparisons, source: NDArray[np.int64], width: type) -> Floats:
-    """Covariates as columns (k, n) in sorted order, low − high."""
+def _sorted(codes: NDArray[np.int64], kept: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """The kept codes in rising order, and the row each came from.
+
+    Code and row are sorted as one integer: that is stable, and several times faster than an argsort.
+    """
+    n = max(len(codes), 1)
+    codes *= n
+    codes += np.arange(len(codes))
+    if not kept.all():
+        codes = codes[kept]
+    codes.sort()
+    code = codes // n
+    codes -= code * n
+    return code, codes.astype(np.int32 if n < 2**31 else np.int64)
+
+
+def _oriented(comparisons: Comparisons, source: NDArray[Any], width: type) -> Floats:
+    """Covariates as columns (k, n) in sorted order, low − high; block by block, to need no second copy."""
     z = comparisons.covariates
     if z is None:
         return np.zeros((0, len(source)), dtype=width)
-    sorted_rows: Floats = np.take(z, source, axis=0, mode="clip").astype(width, copy=False)
-    columns = np.ascontiguousarray(sorted_rows.T)
-    swapped = (comparisons.a > comparisons.b)[source]
-    columns *= np.where(swapped, width(-1), width(1))
+    columns: Floats = np.empty((z.shape[1], len(source)), dtype=width)
+    for start in range(0, len(source), BLOCK_ROWS):
+        rows = source[start : start + BLOCK_ROWS]
+        sign = np.where(comparisons.a[rows] > comparisons.b[rows], width(-1), width(1))
+        columns[:, start : start + BLOCK_ROWS] = np.take(z, rows, axis=0, mode="clip").T * sign
     return columns

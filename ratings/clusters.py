@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from ratings.bradley_terry import Fit, RowLikelihood
+from ratings.deletions import holds_alone
 from ratings.newton import Matrix, Vector, gauge, generalised_inverse
 from ratings.rows import Floats, Rows, sum_by
 
@@ -183,7 +183,7 @@ def sparse_scores(rows: Rows, residual: Floats, extra: Floats, labels: Labels, c
 def cr3(scores: VoteScores, fit: Fit, labels: Labels, count: int) -> tuple[Matrix, NDArray[np.bool_]]:
     """One-step delete-one-cluster covariance (p, p), and the parameters whose deletion was degenerate."""
     p = len(fit.params)
-    alone = _holds_alone(scores, labels, count, fit.n_competitors)
+    alone = holds_alone(scores.rows, scores.information, labels, count)
     meat, fallen_back = np.zeros((p, p)), np.zeros(p, dtype=bool)
     for part in _blocks(scores, labels, count, max(1, BLOCK_ENTRIES // p)):
         moves, slow = _chord_moves(part, fit)
@@ -248,29 +248,6 @@ def _chord_moves(block: _Block, fit: Fit) -> tuple[Matrix, NDArray[np.bool_]]:
         if not slow.any():
             break
     return moves, slow
-
-
-def _holds_alone(scores: VoteScores, labels: Labels, count: int, k: int) -> NDArray[np.bool_]:
-    """Clusters (G,) without which some strength, or all but a tenth of a covariate, isn't determined.
-
-    There the chord would settle on a move of about zero: the lone cluster's own residuals sum to zero.
-    """
-    rows = scores.rows
-    alone = np.zeros(count, dtype=bool)
-    for column in rows.z:
-        held = sum_by(labels, scores.information * column**2, count)
-        alone |= held > 0.9 * held.sum()
-    least, most = np.minimum.reduceat(labels, rows.first), np.maximum.reduceat(labels, rows.first)
-    own = least == most
-    parts = _parts(rows, np.ones(len(own), dtype=bool), k)
-    for g in np.unique(least[own]):
-        alone[g] |= _parts(rows, ~(own & (least == g)), k) > parts
-    return alone
-
-
-def _parts(rows: Rows, kept: NDArray[np.bool_], k: int) -> int:
-    graph = csr_array((np.ones(int(kept.sum())), (rows.low[kept], rows.high[kept])), shape=(k, k))
-    return int(connected_components(graph, directed=False)[0])
 
 
 def _direct_move(scores: VoteScores, fit: Fit, mine: NDArray[np.bool_]) -> tuple[Vector, NDArray[np.bool_]]:

@@ -4,12 +4,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 from textbook_boards import board, style_rows
 
 from ratings.bradley_terry import fit_bradley_terry
 from ratings.clusters import cr0, effective_clusters, effective_for
 from ratings.comparisons import Comparisons, Policies
+from ratings.deletions import holds_alone
 from ratings.rows import sort_rows
 from ratings.scale import POINTS_PER_LOG_ODDS
 from ratings.style import scale_covariates
@@ -136,3 +141,34 @@ def test_critical_values_are_t_quantiles():
     assert values[:2] == pytest.approx([2.0686576104190486, stats.norm.ppf(0.975)])
     assert np.isnan(values[2])
     assert all(a >= b for a, b in pairwise(critical_values(np.arange(1.0, 50), 0.95)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(3, 9), st.integers(2, 8))
+def test_deletions_that_disconnect_are_all_found(seed, k, count):
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, k, 3 * k)
+    b = (a + rng.integers(1, k, 3 * k)) % k
+    votes = Comparisons.of(k, a, b, rng.integers(0, 3, 3 * k))
+    rows = sort_rows(votes, Policies())
+    labels = rng.integers(0, count, 3 * k)
+
+    def parts(kept):
+        edges = csr_array((np.ones(kept.sum()), (rows.row_low[kept], rows.row_high[kept])), shape=(k, k))
+        return connected_components(edges, directed=False)[0]
+
+    whole = parts(np.ones(3 * k, dtype=bool))
+    expected = [parts(labels != g) > whole for g in range(count)]
+    assert holds_alone(rows, np.ones(3 * k), labels, count).tolist() == expected
+
+
+def test_sparse_boards_with_many_prompts_are_quick_to_check(monkeypatch):
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 100, 5000)
+    b = (a + rng.integers(1, 100, 5000)) % 100
+    rows = sort_rows(Comparisons.of(100, a, b, rng.integers(0, 3, 5000)), Policies())
+    labels = rng.permutation(5000) // 2
+    calls = []
+    monkeypatch.setattr("ratings.deletions._parts", lambda *_: calls.append(1) or 1)
+    holds_alone(rows, np.ones(5000), labels, 2500)
+    assert len(calls) < 20  # not one per prompt

@@ -18,7 +18,8 @@ def setting(name: str, kind: type, default: object, low: float | None = None, hi
     try:
         value = env.get_value(name, cast=kind, default=default)
     except ValueError as error:
-        raise ImproperlyConfigured(f"{name} must be a {kind.__name__}: {error}") from error
+        words = {int: "a whole number", float: "a number"}.get(kind, kind.__name__)
+        raise ImproperlyConfigured(f"{name} must be {words}: {error}") from error
     if (low is not None and value < low) or (high is not None and value > high):
         raise ImproperlyConfigured(f"{name} is {value}; it must lie between {low} and {high}")
     return value
@@ -122,6 +123,8 @@ SQLITE_OPTIONS = {
     "init_command": (
         "PRAGMA journal_mode=WAL;PRAGMA synchronous=FULL;PRAGMA mmap_size=0;"
         "PRAGMA cache_size=-20000;PRAGMA temp_store=MEMORY;PRAGMA journal_size_limit=67108864;"
+        # INSERT OR REPLACE deletes too, and must meet the triggers that protect votes.
+        "PRAGMA recursive_triggers=ON;"
     ),
 }
 
@@ -270,5 +273,5 @@ LOGGING = {
         "handlers": ["console"],
         "level": env.str("LOG_LEVEL", default="WARNING" if TESTING else "INFO"),
     },
-    "loggers": {"huey": {"level": "WARNING"}, "axes": {"level": "WARNING"}},
+    "loggers": {name: {"level": "WARNING"} for name in ("huey", "axes", "httpx2", "openai")},
 }

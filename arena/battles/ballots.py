@@ -13,7 +13,6 @@ from django.utils.translation import gettext_lazy as _
 
 from arena.battles.draw import draw_again, uncount
 from arena.battles.models import Battle, BattleNote, Retraction, Vote
-from arena.battles.reveal import after_each_vote
 from arena.campaigns.models import Campaign
 from arena.raters.models import Rater
 
@@ -108,7 +107,7 @@ def digest(vote: Vote) -> str:
 
 def can_undo(campaign: Campaign) -> bool:
     """Whether the rater's last vote may still be taken back."""
-    return campaign.is_open and not after_each_vote(campaign)
+    return campaign.is_open and not campaign.reveals_each_vote
 
 
 def undo(battle: Battle, rater: Rater) -> Battle:

@@ -21,7 +21,6 @@ from django.utils import timezone
 
 from arena.battles import pairing
 from arena.battles.models import Battle, PairCount
-from arena.battles.reveal import names_are_out
 from arena.campaigns.models import Campaign
 from arena.campaigns.opening import drawable_responses
 from arena.corpus.models import Prompt, PromptSet
@@ -130,7 +129,7 @@ def _desks(campaign: Campaign, rater: Rater, prompts: list[int]) -> defaultdict[
         elif battle.campaign_id == campaign.pk:
             desk.met.add(battle.pair)
         # Where votes reveal, an open battle counts: its names may be out before one drawn now is voted on.
-        if not lapsed and names_are_out(battle.campaign):
+        if not lapsed and battle.campaign.names_are_out:
             desk.revealed.update(battle.pair)
     return desks
 

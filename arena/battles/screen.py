@@ -13,7 +13,6 @@ from django.utils.translation import gettext_lazy as _
 from arena.battles.ballots import can_undo
 from arena.battles.draw import LEASES, hand_out
 from arena.battles.models import Battle, Outcome, Vote
-from arena.battles.reveal import after_each_vote
 from arena.campaigns.models import Campaign
 from arena.raters.models import Rater
 
@@ -119,6 +118,6 @@ def recorded(campaign: Campaign, vote: Vote | None) -> Recorded | None:
     if vote is None:
         return None
     battle, outcome = vote.battle, RECORDED_AS[vote.outcome]
-    if after_each_vote(campaign):
+    if campaign.reveals_each_vote:
         return Recorded(battle.public_id, outcome, False, battle.competitor_a.name, battle.competitor_b.name)
     return Recorded(battle.public_id, outcome, can_undo(campaign))

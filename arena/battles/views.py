@@ -17,7 +17,6 @@ from django_htmx.middleware import HtmxDetails
 from arena.battles import ballots, screen
 from arena.battles.forms import BallotForm, FlagForm
 from arena.battles.models import Battle, Vote
-from arena.battles.reveal import names_are_out
 from arena.campaigns.admission import SESSION_KEY, current_rater
 from arena.campaigns.models import Campaign
 from arena.raters.models import Rater
@@ -124,7 +123,7 @@ def my_votes(request: HttpRequest, slug: str) -> HttpResponseBase:
     context = {
         "campaign": campaign,
         "page": Paginator(votes, VOTES_PER_PAGE).get_page(request.GET.get("page")),
-        "names_are_out": names_are_out(campaign),
+        "names_are_out": campaign.names_are_out,
     }
     return render(request, "battles/my_votes.html", context)
 

@@ -55,6 +55,19 @@ class Campaign(models.Model):
         return self.status == self.Status.OPEN
 
     @property
+    def reveals_each_vote(self) -> bool:
+        return self.reveal == self.Reveal.AFTER_VOTE
+
+    @property
+    def revealed_by_closing(self) -> bool:
+        return self.status == self.Status.CLOSED and self.reveal == self.Reveal.AFTER_CLOSE
+
+    @property
+    def names_are_out(self) -> bool:
+        """Whether its raters may see the names behind their own votes now."""
+        return self.reveals_each_vote or self.revealed_by_closing
+
+    @property
     def current_guide(self) -> "Guide | None":
         return self.guides.order_by("-version").first()
 

@@ -43,6 +43,10 @@ def missing_before_open(campaign: Campaign) -> list[str]:
         )
     if not missing and not battle_is_possible(campaign):
         missing.append(_("No prompt has two different responses by these models: import more responses."))
+    if campaign.revealed_by_closing:
+        missing.append(
+            _("It was closed and its names are revealed: new votes wouldn't be blind. Make another.")
+        )
     if campaign.current_guide is None:
         missing.append(_("Write the guide: what raters are asked, and what tie and both bad mean."))
     return missing

@@ -71,7 +71,15 @@ def test_a_campaign_that_cannot_work_says_what_is_missing_and_stays_closed(
     assert campaign.status == Campaign.Status.DRAFT
 
 
+def test_a_campaign_whose_names_are_out_does_not_open_again(signed_in, small_campaign):
+    carol = signed_in("carol")
+    carol.post("/campaigns/small/close/")
+    assert "wouldn&#x27;t be blind" in carol.post("/campaigns/small/open/", follow=True).content.decode()
+    assert Campaign.objects.get().status == "closed"
+
+
 def test_open_pause_close_and_open_again(signed_in, small_campaign):
+    Campaign.objects.update(reveal=Campaign.Reveal.NEVER)
     carol, seen = signed_in("carol"), []
     for act in ("pause", "open", "close", "open"):
         carol.post(f"/campaigns/small/{act}/")

@@ -127,8 +127,10 @@ def cr0(scores: VoteScores, bread: Matrix, labels: Labels, count: int) -> Matrix
     return covariance
 
 
-PAIRED_UP_TO = 6
-"""Clusters are worked off vote by vote while their squared sizes sum to less than 6 per vote."""
+PAIRED_UP_TO = 20
+"""Clusters are worked off vote by vote while their squared sizes sum to less than 20 per vote."""
+
+PAIRS_AT_A_TIME = 1_000_000
 
 
 def _meat_by_pairs(scores: VoteScores, labels: Labels) -> Matrix:
@@ -143,7 +145,8 @@ def _meat_by_pairs(scores: VoteScores, labels: Labels) -> Matrix:
         together = np.flatnonzero(label[distance:] == label[:-distance])
         if not len(together):
             break
-        meat += _cross(scores, order[together], order[together + distance])
+        for part in np.array_split(together, 1 + len(together) // PAIRS_AT_A_TIME):
+            meat += _cross(scores, order[part], order[part + distance])
     return meat
 
 

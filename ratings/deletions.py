@@ -1,4 +1,4 @@
-"""Clusters without which a fit would fall apart: found on the graph of pairs, since no iteration would notice."""
+"""Clusters without which a fit would fall apart: found on the graph, since no iteration would notice."""
 
 from __future__ import annotations
 

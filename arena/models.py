@@ -6,6 +6,7 @@ from arena.corpus.models import Competitor, Prompt, PromptSet, Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.exchange.models import Import
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment, Rubric
+from arena.leaderboards.card_models import JudgeCard
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun, Standing
 from arena.raters.models import Membership, Rater, Team
 
@@ -22,6 +23,7 @@ __all__ = [
     "Invite",
     "Judge",
     "JudgeCall",
+    "JudgeCard",
     "JudgeRun",
     "Judgment",
     "Leaderboard",

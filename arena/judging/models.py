@@ -4,6 +4,7 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce, Now
+from django.utils.translation import gettext_lazy as _
 
 from arena.battles.models import Battle
 from arena.campaigns.models import Campaign
@@ -81,6 +82,11 @@ class JudgeRun(models.Model):
         COMPLETED_WITH_FAILURES = "completed_with_failures"
         CANCELLED = "cancelled"
 
+    class FamilyPolicy(models.TextChoices):
+        EXCLUDE = "exclude", _("left out")
+        WARN = "warn", _("judged and counted")
+        ALLOW = "allow", _("judged like any other")
+
     OPEN = (Status.QUEUED, Status.RUNNING, Status.PAUSED)
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="judge_runs")
@@ -91,6 +97,18 @@ class JudgeRun(models.Model):
     )
     max_calls = models.PositiveIntegerField(null=True, blank=True)
     seed = models.PositiveBigIntegerField(default=0)
+    family_policy = models.CharField(
+        max_length=8,
+        choices=FamilyPolicy.choices,
+        default=FamilyPolicy.EXCLUDE,
+        help_text="battles in which a response comes from the judge's own family",
+    )
+    own_family_pairs = models.PositiveIntegerField(
+        default=0, help_text="judge and battle of one family: left out, or warned of, by the policy"
+    )
+    verbosity_rule = models.BooleanField(
+        default=False, help_text="a winner more than 1.5 times as long as the loser is a tie"
+    )
     status = models.CharField(max_length=24, choices=Status.choices, default=Status.QUEUED)
     status_reason = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

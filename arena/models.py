@@ -4,10 +4,18 @@ from arena.battles.models import Battle, BattleNote, PairCount, Retraction, Vote
 from arena.campaigns.models import Campaign, Guide, Invite
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
-from arena.exchange.models import Import
+from arena.exchange.models import Import, Origin
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment, Rubric
 from arena.leaderboards.card_models import JudgeCard
-from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun, Standing
+from arena.leaderboards.models import (
+    CategoryRating,
+    Leaderboard,
+    PairResult,
+    Snapshot,
+    SnapshotChart,
+    SnapshotRun,
+    Standing,
+)
 from arena.raters.models import Membership, Rater, Team
 
 __all__ = [
@@ -16,6 +24,7 @@ __all__ = [
     "Call",
     "CallAttempt",
     "Campaign",
+    "CategoryRating",
     "Competitor",
     "Endpoint",
     "Guide",
@@ -28,7 +37,9 @@ __all__ = [
     "Judgment",
     "Leaderboard",
     "Membership",
+    "Origin",
     "PairCount",
+    "PairResult",
     "Prompt",
     "PromptSet",
     "Rater",
@@ -36,6 +47,7 @@ __all__ = [
     "Retraction",
     "Rubric",
     "Snapshot",
+    "SnapshotChart",
     "SnapshotRun",
     "Standing",
     "Team",

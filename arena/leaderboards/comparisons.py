@@ -54,7 +54,10 @@ class Cutoff:
 
 @dataclass(frozen=True, eq=False)
 class BoardRows:
-    """What a fit gets: competitor number i of the comparisons has the id `competitors[i]`."""
+    """What a fit gets: competitor number i of the comparisons has the id `competitors[i]`.
+
+    category: of each row's prompt, as a place in `categories` ("" among them); UNKNOWN without a prompt.
+    """
 
     comparisons: Comparisons
     competitors: tuple[int, ...]
@@ -62,6 +65,8 @@ class BoardRows:
     counts: Mapping[str, int]
     left_out: Mapping[str, int]
     length_unit: str
+    categories: tuple[str, ...]
+    category: NDArray[np.int64]
 
 
 def cutoff_now(leaderboard: Leaderboard) -> Cutoff:
@@ -248,6 +253,7 @@ def _assemble(
         rater=_numbered(columns["rater"]) if leaderboard.source == Leaderboard.Source.RATERS else None,
         prompt=_clusters(columns["prompt"]),
     )
+    categories, category = _categories(columns)
     return BoardRows(
         comparisons=comparisons,
         competitors=tuple(int(pk) for pk in competitors),
@@ -255,7 +261,23 @@ def _assemble(
         counts=_counts(leaderboard, columns),
         left_out={reason: count for reason, count in left_out.items() if count},
         length_unit=unit,
+        categories=categories,
+        category=category,
     )
+
+
+def _categories(columns: Columns) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The names of categories, and each row's: UNKNOWN for a row without a prompt."""
+    prompts = _distinct(columns["prompt"])
+    names: dict[int, str] = {}
+    for start in range(0, len(prompts), LOOKUP_CHUNK):
+        part = prompts[start : start + LOOKUP_CHUNK].tolist()
+        names |= dict(Prompt.objects.filter(pk__in=part).values_list("pk", "category"))
+    known = tuple(sorted(set(names.values())))
+    place = {name: number for number, name in enumerate(known)}
+    of_prompt = np.array([place[names[pk]] for pk in prompts.tolist()], dtype=np.int64)
+    of_row = _of_each(columns["prompt"], prompts, of_prompt)
+    return known, np.where(columns["prompt"] == UNKNOWN, UNKNOWN, of_row)
 
 
 def _numbered(ids: NDArray[np.int64]) -> NDArray[np.int64]:

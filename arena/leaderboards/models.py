@@ -117,6 +117,94 @@ class Standing(models.Model):
         return f"standing of {self.competitor_id} in {self.snapshot_id}"
 
 
+class PairResult(models.Model):
+    """Two competitors of a snapshot, `first` with the smaller id; first less second, in points.
+
+    Pairs, categories and charts are what follows from a snapshot's rows: they are kept for a leaderboard's
+    newest snapshot alone.
+    """
+
+    class Verdict(models.TextChoices):
+        DIFFERENT = "different", _("different")
+        EQUIVALENT = "equivalent", _("equivalent")
+        NEGLIGIBLE = "different, negligible", _("different, but negligibly")
+        UNDECIDED = "undecided", _("undecided")
+        APART = "not connected", _("not comparable")
+        UNBOUNDED = "unbounded", _("no finite difference")
+
+    snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="pairs")
+    first = models.ForeignKey(Competitor, on_delete=models.PROTECT, related_name="+")
+    second = models.ForeignKey(Competitor, on_delete=models.PROTECT, related_name="+")
+    verdict = models.CharField(max_length=24, choices=Verdict.choices)
+    difference = models.FloatField(null=True)
+    standard_error = models.FloatField(null=True)
+    lower = models.FloatField(null=True)
+    upper = models.FloatField(null=True)
+    p = models.FloatField(null=True, help_text="two-sided, of no difference")
+    p_adjusted = models.FloatField(null=True, help_text="the same with all pairs of the board (Holm)")
+    equivalence_p = models.FloatField(null=True, help_text="of a difference at least as large as the margin")
+    equivalence_adjusted = models.FloatField(null=True)
+    wins = models.PositiveIntegerField(help_text="of the first in direct battles")
+    losses = models.PositiveIntegerField()
+    ties = models.PositiveIntegerField()
+    details = models.JSONField(
+        null=True, help_text="effects, tests on direct battles, categories, votes needed"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["snapshot", "first", "second"], name="one_result_per_pair"),
+            models.CheckConstraint(condition=Q(first__lt=models.F("second")), name="pair_in_order"),
+        ]
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"{self.first_id} and {self.second_id} in {self.snapshot_id}: {self.verdict}"
+
+
+class CategoryRating(models.Model):
+    """A competitor's rating when only the votes of one category count."""
+
+    snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="category_ratings")
+    category = models.CharField(max_length=120)
+    competitor = models.ForeignKey(Competitor, on_delete=models.PROTECT, related_name="+")
+    rating = models.FloatField()
+    lower = models.FloatField(null=True)
+    upper = models.FloatField(null=True)
+    battles = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["snapshot", "category", "competitor"], name="one_rating_per_category"
+            )
+        ]
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"{self.competitor_id} in {self.category} of {self.snapshot_id}"
+
+
+class SnapshotChart(models.Model):
+    """A drawn chart, or why it couldn't be drawn. The snapshot stands without it."""
+
+    snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="charts")
+    name = models.CharField(max_length=24)
+    spec = models.JSONField(null=True, help_text="Vega-Lite, in the light colours")
+    light = models.TextField(blank=True, help_text="SVG")
+    dark = models.TextField(blank=True, help_text="SVG")
+    failure = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["snapshot", "name"], name="one_chart_of_a_name"),
+        ]
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.snapshot_id}"
+
+
 class SnapshotRunQuerySet(models.QuerySet["SnapshotRun"]):
     def open(self) -> "SnapshotRunQuerySet":
         return self.filter(state__in=SnapshotRun.OPEN)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from time import monotonic
 from typing import Any
 
@@ -17,13 +17,24 @@ from django.conf import settings
 from django.db import transaction
 
 from arena.leaderboards import sentences
+from arena.leaderboards.category_boards import CategoryBoard, category_boards
 from arena.leaderboards.code_version import code_version
 from arena.leaderboards.comparisons import BoardRows, Cutoff, cutoff_now, read_rows
-from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun, Standing
+from arena.leaderboards.models import (
+    CategoryRating,
+    Leaderboard,
+    PairResult,
+    Snapshot,
+    SnapshotChart,
+    SnapshotRun,
+    Standing,
+)
+from arena.leaderboards.pair_results import pair_results
 from arena.leaderboards.schedule import request_snapshot
+from ratings.board import check_board, fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.clusters import effective_clusters
-from ratings.leaderboard import fit_leaderboard
+from ratings.leaderboard import assemble
 from ratings.standings import LeaderboardFit
 from ratings.standings import Standing as FittedStanding
 
@@ -32,6 +43,7 @@ logger = logging.getLogger(__name__)
 # The command line's default too, so that a downloaded file gives the same numbers there.
 SEED = 0
 BEAT_SECONDS = 10
+ROWS_AT_ONCE = 1_000
 
 FLAGS = ("provisional", "unbounded_above", "unbounded_below", "too_few_raters")
 
@@ -42,7 +54,10 @@ class LostClaimError(Exception):
 
 @dataclass(frozen=True)
 class Computed:
-    """A snapshot before it is stored, in plain data; `standings` are keyword arguments of Standing."""
+    """A snapshot before it is stored, in plain data: keyword arguments of its rows.
+
+    pairs, category_ratings: what is kept for the newest snapshot alone, and so no part of a replay.
+    """
 
     counts: dict[str, Any]
     options: dict[str, Any]
@@ -50,12 +65,17 @@ class Computed:
     warnings: list[str]
     vote_digest: str
     standings: list[dict[str, Any]]
+    pairs: list[dict[str, Any]] = field(default_factory=list)
+    category_ratings: list[dict[str, Any]] = field(default_factory=list)
 
     def canonical(self) -> bytes:
         """The bytes by which two computations are compared."""
-        plain = asdict(self)
+        plain = {name: getattr(self, name) for name in REPLAYED}
         plain["standings"] = sorted(self.standings, key=lambda standing: standing["competitor_id"])
         return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+REPLAYED = ("vote_digest", "options", "counts", "standings", "coefficients", "warnings")
 
 
 def take_snapshot(leaderboard: Leaderboard) -> SnapshotRun:
@@ -106,7 +126,9 @@ def fit(
     rows: BoardRows, options: LeaderboardOptions, cutoff: Cutoff, run: SnapshotRun | None = None
 ) -> Computed:
     beats = None if run is None else Heartbeat(run)
-    fitted = fit_leaderboard(rows.comparisons, options, progress=beats)
+    board = fit_board(rows.comparisons, options)
+    fitted = assemble(board, rows.comparisons, check_board(board), beats)
+    categories = list(category_boards(rows, options))
     return Computed(
         counts=_facts(rows) | {"last_id": cutoff.last_id} | _findings(fitted),
         options=_plain(options),
@@ -114,7 +136,29 @@ def fit(
         warnings=list(fitted.warnings),
         vote_digest=rows.digest,
         standings=[_standing(standing, rows.competitors) for standing in fitted.standings],
+        pairs=pair_results(board, rows, categories),
+        category_ratings=list(_category_ratings(categories, rows.competitors)),
     )
+
+
+def _category_ratings(
+    categories: Sequence[CategoryBoard], competitors: Sequence[int]
+) -> Iterator[dict[str, Any]]:
+    for category in categories:
+        for number, competitor in enumerate(competitors):
+            rating, lower, upper = (
+                None if values[number] != values[number] else round(float(values[number]), 6)
+                for values in (category.rating, category.lower, category.upper)
+            )
+            if rating is not None:
+                yield {
+                    "category": category.name,
+                    "competitor_id": competitor,
+                    "rating": rating,
+                    "lower": lower,
+                    "upper": upper,
+                    "battles": int(category.battles[number]),
+                }
 
 
 class Heartbeat:
@@ -149,9 +193,23 @@ def publish(run: SnapshotRun, computed: Computed, cutoff: Cutoff, seed: int) -> 
         Standing.objects.bulk_create(
             Standing(snapshot=snapshot, **standing) for standing in computed.standings
         )
+        _replace_derived(snapshot, computed)
         if not run.finish(SnapshotRun.State.PUBLISHED, snapshot=snapshot):
             raise LostClaimError
     return snapshot
+
+
+def _replace_derived(snapshot: Snapshot, computed: Computed) -> None:
+    """Pairs and categories of the newest snapshot, and no older ones: they can be computed again."""
+    for model in (PairResult, CategoryRating, SnapshotChart):
+        model._default_manager.filter(snapshot__leaderboard=snapshot.leaderboard_id).delete()
+    PairResult.objects.bulk_create(
+        (PairResult(snapshot=snapshot, **pair) for pair in computed.pairs), batch_size=ROWS_AT_ONCE
+    )
+    CategoryRating.objects.bulk_create(
+        (CategoryRating(snapshot=snapshot, **rating) for rating in computed.category_ratings),
+        batch_size=ROWS_AT_ONCE,
+    )
 
 
 def replay(snapshot: Snapshot) -> tuple[Computed, Computed]:
@@ -177,9 +235,8 @@ def stored_in(snapshot: Snapshot) -> Computed:
 
 def differences(stored: Computed, again: Computed) -> list[str]:
     """Which parts differ, the rows first, for other rows explain all the rest."""
-    parts = ("vote_digest", "options", "counts", "standings", "coefficients", "warnings")
     before, after = json.loads(stored.canonical()), json.loads(again.canonical())
-    return [part for part in parts if before[part] != after[part]]
+    return [part for part in REPLAYED if before[part] != after[part]]
 
 
 def _is_known(leaderboard: Leaderboard, rows: BoardRows, options: LeaderboardOptions) -> bool:

@@ -289,7 +289,7 @@ def test_pages_answer_only_their_methods(joust, signed_in):
 
 def test_taking_a_snapshot_only_asks_for_it(voted_campaign, cast, signed_in, monkeypatch):
     voted_campaign("joust", votes=60)
-    monkeypatch.setattr(snapshots, "fit_leaderboard", lambda *_: pytest.fail("a request fitted"))
+    monkeypatch.setattr(snapshots, "fit_board", lambda *_: pytest.fail("a request fitted"))
     response = signed_in("ravi").post(reverse("snapshot-take", args=["joust"]))
     assert (response.status_code, response["Location"]) == (302, PAGE)
     assert set(SnapshotRun.objects.values_list("state", flat=True)) == {"queued"}

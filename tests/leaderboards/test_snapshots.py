@@ -17,6 +17,7 @@ from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun, Standing
 from arena.leaderboards.schedule import is_due, request_due, request_snapshot, request_snapshots
 from arena.leaderboards.tasks import compute_runs, sweep_snapshots
+from ratings.board import fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.comparisons import Comparisons
 from ratings.leaderboard import fit_leaderboard
@@ -308,9 +309,9 @@ def test_the_fit_runs_outside_any_transaction(voted_campaign, few_resamples, mon
 
     def fit_and_look(*args, **kwargs):
         seen.append(connection.in_atomic_block)
-        return fit_leaderboard(*args, **kwargs)
+        return fit_board(*args, **kwargs)
 
-    monkeypatch.setattr(snapshots, "fit_leaderboard", fit_and_look)
+    monkeypatch.setattr(snapshots, "fit_board", fit_and_look)
     assert snapshots.take_snapshot(board).state == State.PUBLISHED
     assert seen == [False]
 

@@ -1,0 +1,216 @@
+"""Two models at a time: what is stored with a snapshot is what `ratings` says of the exported votes."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from arena.leaderboards import snapshots
+from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.models import CategoryRating, PairResult, Snapshot
+from ratings.board_options import LeaderboardOptions
+from ratings.compare import compare_two
+from ratings.comparisons import Comparisons
+from ratings.leaderboard import fit_leaderboard
+from ratings.pairwise import adjusted
+from ratings.planner import new_raters_needed
+from ratings.proportions import clustered_mean, mcnemar, sign_test
+from tests.leaderboards.test_snapshots import exported
+
+
+@pytest.fixture(autouse=True)
+def hardly_any_resamples(settings):
+    settings.BOOTSTRAP_RESAMPLES = 2
+
+
+@pytest.fixture
+def joust(voted_campaign):
+    """Half of the prompts in one category, the others in two of their own."""
+    small = voted_campaign()
+    for number, prompt in enumerate(small.prompts):
+        prompt.category = ("cooking", "law", "cooking", "")[number % 4]
+    type(small.prompts[0]).objects.bulk_update(small.prompts, ["category"])
+    return small
+
+
+def taken(small, number: int = 0) -> Snapshot:
+    board = ensure_leaderboards(small.campaign)[number]
+    return snapshots.take_snapshot(board).snapshot
+
+
+class Outside:
+    """The votes as someone else would have them, and `ratings` on them."""
+
+    def __init__(self, small, category: str | None = None):
+        rows = exported(small.campaign)
+        if category is not None:
+            mine = {p.external_id for p in small.prompts if p.category == category}
+            rows = [row for row in rows if row["prompt_id"] in mine]
+        self.names = sorted(
+            {row[side] for row in exported(small.campaign) for side in ("model_a", "model_b")}
+        )
+        self.rows = rows
+        self.comparisons = Comparisons.of(
+            len(self.names),
+            [self.names.index(row["model_a"]) for row in rows],
+            [self.names.index(row["model_b"]) for row in rows],
+            [row["winner"] for row in rows],
+            rater=self.numbered("judge"),
+            prompt=self.numbered("prompt_id"),
+        )
+
+    def numbered(self, column: str) -> list[int]:
+        return np.unique([row[column] for row in self.rows], return_inverse=True)[1].tolist()
+
+    def duel(self, first: str, second: str):
+        return compare_two(self.comparisons, self.names.index(first), self.names.index(second))
+
+    def direct(self, first: str, second: str) -> list[tuple[int, str]]:
+        """(1, 0 or −1 for the first, prompt) of each of their battles."""
+        found = []
+        for row in self.rows:
+            if {row["model_a"], row["model_b"]} == {first, second}:
+                side = {"model_a": 1, "model_b": -1}.get(row["winner"], 0)
+                found.append((side if row["model_a"] == first else -side, row["prompt_id"]))
+        return found
+
+
+def by_names(snapshot) -> dict[tuple[str, str], PairResult]:
+    pairs = snapshot.pairs.select_related("first", "second")
+    return {(pair.first.name, pair.second.name): pair for pair in pairs}
+
+
+def test_every_pair_has_the_difference_that_ratings_gives_for_the_exported_votes(joust):
+    pairs, outside = by_names(taken(joust)), Outside(joust)
+    assert len(pairs) == 10
+    for (first, second), pair in pairs.items():
+        duel = outside.duel(first, second)
+        for name in ("difference", "standard_error", "lower", "upper"):
+            assert getattr(pair, name) == pytest.approx(getattr(duel, name), abs=1e-4), name
+        for name in ("p", "equivalence_p"):
+            assert getattr(pair, name) == pytest.approx(getattr(duel, name), rel=1e-5, abs=1e-11), name
+        for name in ("wins", "losses", "ties"):
+            assert getattr(pair, name) == getattr(duel, name), name
+        assert pair.details["effect"]["win_probability"] == pytest.approx(
+            duel.effect.win_probability, abs=1e-5
+        )
+        assert pair.details["effect"]["net_win_rate"] == pytest.approx(duel.effect.net_win_rate, abs=1e-5)
+        assert pair.details["worse_p"] == pytest.approx(duel.worse_p, rel=1e-4)
+
+
+def test_p_values_are_adjusted_over_all_pairs_and_verdicts_follow_them(joust):
+    pairs = by_names(taken(joust))
+    raw = np.array([pair.p for pair in pairs.values()])
+    stored = np.array([pair.p_adjusted for pair in pairs.values()])
+    np.testing.assert_allclose(stored, adjusted(raw, "holm"), rtol=1e-6)
+    for pair in pairs.values():
+        assert (pair.verdict == "different") == (pair.p_adjusted < 0.05)
+    assert len({pair.verdict for pair in pairs.values()}) == 2
+
+
+def test_a_wide_margin_makes_close_models_equivalent(joust):
+    board = ensure_leaderboards(joust.campaign)[0]
+    board.policies = {"margin": 400.0}
+    board.save()
+    snapshot = snapshots.take_snapshot(board).snapshot
+    verdicts = {pair.verdict for pair in snapshot.pairs.all()}
+    assert "equivalent" in verdicts
+    assert verdicts <= {"equivalent", "different, negligible", "different", "undecided"}
+
+
+def test_direct_battles_are_tested_without_a_model(joust):
+    pairs, outside = by_names(taken(joust)), Outside(joust)
+    for (first, second), pair in pairs.items():
+        battles = outside.direct(first, second)
+        score = np.array([side for side, _prompt in battles])
+        prompts = np.array([prompt for _side, prompt in battles])
+        direct = pair.details["direct"]
+        sign = sign_test(int((score > 0).sum()), int((score < 0).sum()))
+        assert direct["sign"]["p"] == pytest.approx(sign.p)
+        assert direct["net"]["estimate"] == pytest.approx(score.mean())
+        net = [score[prompts == prompt].sum() for prompt in np.unique(prompts)]
+        test = mcnemar(sum(n > 0 for n in net), sum(n < 0 for n in net))
+        assert direct["mcnemar"]["p"] == pytest.approx(test.p)
+        assert direct["mcnemar"]["prompts"] == len(net)
+        by_prompt = clustered_mean(score, np.unique(prompts, return_inverse=True)[1])
+        assert direct["net"]["upper"] - direct["net"]["lower"] >= by_prompt.upper - by_prompt.lower - 1e-9
+
+
+def test_votes_needed_are_for_differences_of_the_plan(joust):
+    snapshot = taken(joust)
+    pair = snapshot.pairs.order_by("-wins").first()
+    needs = {need["points"]: need for need in pair.details["needs"]}
+    assert list(needs) == [10.0, 20.0, 50.0]
+    outside = Outside(joust)
+    duel = outside.duel(pair.first.name, pair.second.name)
+    raters = len({row["judge"] for row in outside.rows})
+    for points, need in needs.items():
+        asked = {"standard_error": duel.standard_error, "comparisons": 10}
+        new = new_raters_needed(points, raters=raters, cap=10_000, **asked)
+        assert need["new"]["rater"] == ("not reachable" if new.count is None else new.count)
+        assert set(need["new"]) == {"rater", "prompt"}
+    assert needs[10.0]["new"]["rater"] > needs[50.0]["new"]["rater"]
+    assert needs[10.0]["votes"] > needs[50.0]["votes"]
+
+
+def test_a_category_has_the_ratings_of_its_votes_alone(joust):
+    snapshot = taken(joust)
+    assert set(snapshot.category_ratings.values_list("category", flat=True)) == {"cooking", "law"}
+    for name in ("cooking", "law"):
+        outside = Outside(joust, name)
+        fitted = fit_leaderboard(outside.comparisons, LeaderboardOptions(bootstrap=0))
+        standings = {outside.names[s.competitor]: s for s in fitted.standings}
+        for stored in snapshot.category_ratings.filter(category=name).select_related("competitor"):
+            other = standings[stored.competitor.name]
+            for field in ("rating", "lower", "upper"):
+                assert getattr(stored, field) == pytest.approx(getattr(other, field), abs=1e-3), field
+            assert stored.battles == other.battles
+        for (first, second), pair in by_names(snapshot).items():
+            mine = next(one for one in pair.details["categories"] if one["category"] == name)
+            duel = outside.duel(first, second)
+            for field in ("difference", "lower", "upper"):
+                assert mine[field] == pytest.approx(getattr(duel, field), abs=1e-3), field
+            assert (mine["wins"], mine["losses"], mine["ties"]) == (duel.wins, duel.losses, duel.ties)
+
+
+def test_models_that_no_battles_connect_are_not_compared(small_campaign, cast, cast_vote):
+    prompt, rater = small_campaign.prompts[0], cast.alice_rater
+    team = small_campaign.campaign.team
+    from arena.corpus.models import Competitor
+
+    extra = [Competitor.objects.create(team=team, name=name) for name in ("Islet", "Jetty")]
+    small_campaign.competitors.extend(extra)
+    for a, b in (("Ember", "Fjord"), ("Islet", "Jetty")):
+        for outcome in ("model_a", "model_b", "model_a"):
+            cast_vote(small_campaign, prompt, a, b, outcome, rater)
+    pairs = by_names(taken(small_campaign))
+    assert pairs["Ember", "Fjord"].difference == pytest.approx(400 * np.log10(2), abs=1e-4)
+    assert pairs["Ember", "Islet"].verdict == "not connected"
+    assert pairs["Ember", "Islet"].difference is None
+
+
+def test_a_model_that_never_lost_has_no_finite_difference(small_campaign, cast, cast_vote):
+    for _ in range(5):
+        cast_vote(small_campaign, small_campaign.prompts[0], "Ember", "Fjord", "model_a", cast.alice_rater)
+    pair = by_names(taken(small_campaign))["Ember", "Fjord"]
+    assert (pair.verdict, pair.difference, pair.p) == ("unbounded", None, None)
+    assert (pair.wins, pair.losses) == (5, 0)
+    assert pair.details["direct"]["sign"]["p"] == pytest.approx(0.0625)
+
+
+def test_pairs_are_kept_for_the_newest_snapshot_alone(joust, cast, cast_vote):
+    first = taken(joust)
+    cast_vote(joust, joust.prompts[0], "Ember", "Grove", "model_a", cast.alice_rater)
+    second = taken(joust)
+    assert second != first
+    assert first.standings.count() == 5
+    assert not first.pairs.exists()
+    assert second.pairs.count() == 10
+    assert set(CategoryRating.objects.values_list("snapshot", flat=True)) == {second.pk}
+
+
+def test_pairs_follow_the_smaller_number_whatever_the_sides(joust):
+    snapshot = taken(joust)
+    stored = {(pair.first_id, pair.second_id) for pair in snapshot.pairs.all()}
+    numbers = sorted(competitor.pk for competitor in joust.competitors)
+    assert stored == set(itertools.combinations(numbers, 2))

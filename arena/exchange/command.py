@@ -4,23 +4,25 @@ from django.core.management.base import BaseCommand, CommandError
 
 from arena.exchange.imports import OvertakenError, finish, new_record, plan_import
 from arena.exchange.plans import Plan
-from arena.raters.models import Rater, Team
+from arena.raters.models import Team
 
 
 class ImportCommand(BaseCommand):
     """Prints every error with its line and column and changes nothing, or imports the whole file."""
 
     kind: str
+    passed_on = ("admission", "format_name", "judges")  # options that `plan_import` takes
     # The checks load every page's code, which takes longer than most imports.
     requires_system_checks = []
 
     def add_arguments(self, parser):
         parser.add_argument("file", type=Path)
 
-    def handle(self, *, file: Path, target: str, admission: str = Rater.Admission.RECORDED, **_options):
+    def handle(self, *, file: Path, target: str, **options):
         if not file.is_file():
             raise CommandError(f"There is no file {file}.")
-        plan = plan_import(self.kind, Team.default(), target, file, file.name, admission)
+        known = {name: options[name] for name in self.passed_on if name in options}
+        plan = plan_import(self.kind, Team.default(), target, file, file.name, **known)
         for notice in plan.notices:
             self.stdout.write(f"{file.name}: {notice}")
         if not plan.is_sound:

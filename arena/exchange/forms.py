@@ -23,7 +23,9 @@ class ImportForm(forms.Form):
     target = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"list": KNOWN_ID}))
     file = forms.FileField(
         label=gettext_lazy("File"),
-        help_text=gettext_lazy("CSV, TSV, JSON or JSONL, in UTF-8 or UTF-16"),
+        help_text=gettext_lazy(
+            "CSV, TSV, JSON or JSONL in UTF-8 or UTF-16, or Parquet; votes also as other arenas publish them"
+        ),
         max_length=255,
         allow_empty_file=True,  # the check says what is wrong with it
     )

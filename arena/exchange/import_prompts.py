@@ -7,9 +7,9 @@ from django.utils.translation import gettext as _
 from arena.corpus.hardness import is_hard
 from arena.corpus.models import Prompt, PromptSet
 from arena.corpus.render import RENDERER_VERSION, render_turns
-from arena.exchange.formats.canonical import PromptRow
 from arena.exchange.formats.columns import CRITERIA
 from arena.exchange.formats.problems import Problem, RefusedError, Report
+from arena.exchange.formats.rows import PromptRow
 from arena.exchange.plans import BATCH, Plan, latest_set, remark_on_known
 from arena.raters.models import Team
 

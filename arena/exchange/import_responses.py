@@ -9,8 +9,8 @@ from arena.corpus.models import Competitor, Response
 from arena.corpus.names import name_key
 from arena.corpus.render import RENDERER_VERSION, render
 from arena.corpus.style_counts import count_style
-from arena.exchange.formats.canonical import ResponseRow
 from arena.exchange.formats.problems import Problem, Report
+from arena.exchange.formats.rows import ResponseRow
 from arena.exchange.plans import (
     BATCH,
     Plan,

@@ -1,16 +1,19 @@
-"""Votes cast elsewhere become battles of the kind recorded, each with its vote.
+"""Votes cast elsewhere become battles of the kind recorded, each with its vote, and judgments with theirs.
 
-They keep the prompt and the responses where the campaign's prompt sets hold them. A vote about an empty
-response counts, as it did there.
+They keep the prompt and the responses that the file brings, or that the campaign's prompt sets hold. A vote
+about an empty response counts, as it did there.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
+from django.conf import settings
 from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
@@ -21,8 +24,10 @@ from arena.campaigns.creation import create_campaign
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response
 from arena.corpus.names import name_key
-from arena.exchange.formats.canonical import VoteRow
+from arena.exchange import import_judgments, import_texts
 from arena.exchange.formats.problems import Problem, RefusedError, Report
+from arena.exchange.formats.rows import JUDGE, PERSON, VoteRow, content_id
+from arena.exchange.models import Origin
 from arena.exchange.plans import (
     BATCH,
     Plan,
@@ -38,11 +43,12 @@ def check(
     team: Team, slug: str, rows: tuple[VoteRow, ...], report: Report, file_sha256: str
 ) -> tuple[VoteRow, ...]:
     campaign = find_campaign(team, slug)
+    rows = tuple(_completed(row) for row in rows)
     sets = _sets_for(campaign, team, rows, report)
-    stored = _stored(campaign)
+    stored = {PERSON: _stored(campaign), JUDGE: import_judgments.stored(campaign)}
     now, new, known = timezone.now(), [], 0
     for row in rows:
-        there = stored.get(vote_key(row, file_sha256))
+        there = stored[row.source].get(vote_key(row, file_sha256))
         if row.voted_at and row.voted_at > now:
             report.error(Problem(_("lies in the future"), row.line, "voted_at"))
         elif there is None:
@@ -56,8 +62,21 @@ def check(
         report.notice(_("a new campaign “%(slug)s” will be made, as a draft") % {"slug": slug})
     remark_on_known(known, report)
     remark_on_new_models(new_names(_names(new), competitors_by_key(team)), report)
-    _remark_on_gaps(new, _prompts(sets, new), report)
+    prompts = _prompts(sets, new)
+    import_texts.check(slug, new, prompts, report)
+    _remark_on_gaps(new, prompts, report)
     return tuple(new)
+
+
+def _completed(row: VoteRow) -> VoteRow:
+    """With an id for the prompt that came as a text, and a pseudonym in place of a network address."""
+    if row.texts and not row.prompt_id:
+        row = replace(row, prompt_id=content_id(row.texts.prompt))
+    if row.address:
+        key = settings.SECRET_KEY.encode()
+        known_as = hmac.new(key, f"address {row.address}".encode(), hashlib.sha256).hexdigest()[:16]
+        row = replace(row, rater=f"visitor {known_as}", address="")
+    return row
 
 
 def find_campaign(team: Team, slug: str) -> Campaign | None:
@@ -101,7 +120,7 @@ def _sets_for(
     """The campaign's prompt sets; if it has none, the one set that holds every prompt voted on."""
     if campaign and (sets := list(campaign.prompt_sets.order_by("pk"))):
         return sets
-    ids = {row.prompt_id for row in rows if row.prompt_id}
+    ids = {row.prompt_id for row in rows if row.prompt_id and not row.texts}
     if not ids:
         return []
     latest: dict[str, PromptSet] = {}
@@ -134,14 +153,15 @@ def _prompts(sets: list[PromptSet], rows: Iterable[VoteRow]) -> dict[str, int]:
 
 
 def _remark_on_gaps(rows: list[VoteRow], prompts: dict[str, int], report: Report) -> None:
-    strange = [row.prompt_id for row in rows if row.prompt_id and row.prompt_id not in prompts]
+    strange = [row.prompt_id for row in rows if row.prompt_id not in prompts and not row.texts]
+    strange = [prompt_id for prompt_id in strange if prompt_id]
     if strange:
         listed = ", ".join(list(dict.fromkeys(strange))[:5])
         report.notice(
             _("%(count)s votes name prompts that no prompt set here holds (%(ids)s): kept without a prompt")
             % {"count": f"{len(strange):,}", "ids": listed}
         )
-    nameless = sum(not row.rater for row in rows)
+    nameless = sum(not row.rater for row in rows if row.source == PERSON)
     if nameless:
         report.notice(
             _("%(count)s votes name no rater: kept under one; intervals can't allow for who voted how often")
@@ -152,7 +172,7 @@ def _remark_on_gaps(rows: list[VoteRow], prompts: dict[str, int], report: Report
         report.notice(_("%(count)s votes carry no time: dated at the import") % {"count": f"{timeless:,}"})
 
 
-def store(plan: Plan) -> None:
+def store(plan: Plan, made: import_texts.Made) -> None:
     rows: tuple[VoteRow, ...] = plan.rows
     campaign = find_campaign(plan.team, plan.target)
     sets = _sets_for(campaign, plan.team, rows, Report())
@@ -160,18 +180,36 @@ def store(plan: Plan) -> None:
         campaign = create_campaign(plan.team, plan.target, sets)
     campaign.prompt_sets.add(*sets)
     competitors = _competitors(campaign, rows)
-    raters = _raters(campaign, rows, plan.admission)
+    people = tuple(row for row in rows if row.source == PERSON)
+    raters = _raters(campaign, people, plan.admission)
     responses = _responses(sets)
     prompts = _prompts(sets, rows)
+    texts = import_texts.store(campaign, made, prompts, competitors)
     now = timezone.now()
-    votes = []
-    for row in rows:
-        battle = _battle(row, campaign, prompts.get(row.prompt_id), competitors, responses, now)
-        battle.rater = raters[row.rater]
-        key = f"{campaign.pk}:{vote_key(row, plan.file_sha256)}"
-        votes.append(_vote(row, battle, key))
-    Battle.objects.bulk_create([vote.battle for vote in votes], batch_size=BATCH)
+    battles = [
+        _battle(row, campaign, prompts.get(row.prompt_id), competitors, responses, now) for row in rows
+    ]
+    for row, battle in zip(rows, battles, strict=True):
+        battle.rater = raters[row.rater] if row.source == PERSON else None
+        if row.texts:
+            battle.response_a_id, battle.response_b_id = texts.of(row)
+    Battle.objects.bulk_create(battles, batch_size=BATCH)
+    keys = [f"{campaign.pk}:{vote_key(row, plan.file_sha256)}" for row in rows]
+    told = list(zip(rows, battles, keys, strict=True))
+    votes = [_vote(row, battle, key) for row, battle, key in told if row.source == PERSON]
     Vote.objects.bulk_create(votes, batch_size=BATCH)
+    import_judgments.store(campaign, [entry for entry in told if entry[0].source == JUDGE])
+    Origin.objects.bulk_create(_origins(told), batch_size=BATCH)
+
+
+def _origins(told: Iterable[tuple[VoteRow, Battle, str]]) -> Iterable[Origin]:
+    for row, battle, key in told:
+        turns = None
+        if row.texts and len(row.texts.replies_a) + len(row.texts.replies_b) > 2:
+            turns = {"a": row.texts.replies_a, "b": row.texts.replies_b}
+        judged = key if row.source == JUDGE else ""
+        if row.format or judged or row.label != row.outcome:
+            yield Origin(battle=battle, format=row.format, label=row.label, turns=turns, key=judged)
 
 
 def _competitors(campaign: Campaign, rows: tuple[VoteRow, ...]) -> dict[str, Competitor]:

@@ -14,9 +14,10 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from arena.exchange import import_prompts, import_responses, import_votes
-from arena.exchange.formats.canonical import Reading, read
+from arena.exchange import import_prompts, import_responses, import_texts, import_votes
+from arena.exchange.formats.known import AUTO
 from arena.exchange.formats.problems import RefusedError, Report
+from arena.exchange.formats.reading import Reading, read
 from arena.exchange.models import Import
 from arena.exchange.plans import Plan
 from arena.raters.models import Rater, Team
@@ -33,8 +34,10 @@ def plan_import(
     source: Path | bytes,
     file_name: str,
     admission: str = Rater.Admission.RECORDED,
+    format_name: str = AUTO,
+    judges: bool = False,
 ) -> Plan:
-    reading = read(kind, source, file_name)
+    reading = read(kind, source, file_name, format_name, judges)
     report = reading.report()
     sha256 = file_digest(source)
     rows: tuple = ()
@@ -80,8 +83,9 @@ def carry_out(plan: Plan) -> int:
             with transaction.atomic():
                 import_responses.store(plan, responses)
         else:
+            texts = import_texts.make(plan.rows)
             with transaction.atomic():
-                import_votes.store(plan)
+                import_votes.store(plan, texts)
     except IntegrityError as error:
         raise OvertakenError(
             _("Another import stored some of these rows in the meantime. Nothing was changed; try again.")

@@ -2,7 +2,9 @@ import uuid
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
+from arena.battles.models import Battle
 from arena.raters.models import Team
 
 
@@ -38,3 +40,21 @@ class Import(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} from {self.file_name} ({self.state})"
+
+
+class Origin(models.Model):
+    """What the file said of a recorded battle that has no column of its own elsewhere."""
+
+    battle = models.OneToOneField(Battle, on_delete=models.PROTECT, related_name="origin")
+    format = models.CharField(max_length=20, blank=True, help_text="of the file; empty for our own")
+    label = models.CharField(max_length=200, help_text="the winner in the file's own words")
+    turns = models.JSONField(null=True, blank=True, help_text="replies of each side, if several")
+    key = models.CharField(max_length=100, blank=True, help_text="keeps a judgment from counting twice")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["key"], condition=~Q(key=""), name="one_judgment_per_key")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.battle_id} from {self.format or 'our own format'}: {self.label}"

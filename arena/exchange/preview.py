@@ -7,7 +7,8 @@ from typing import Any
 
 from arena.corpus.models import Prompt
 from arena.exchange import uploads
-from arena.exchange.formats.canonical import PromptRow, ResponseRow, first_rows
+from arena.exchange.formats.reading import first_rows
+from arena.exchange.formats.rows import PromptRow, ResponseRow
 from arena.exchange.import_prompts import as_prompt
 from arena.exchange.import_responses import as_response
 from arena.exchange.models import Import

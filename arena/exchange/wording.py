@@ -3,7 +3,7 @@ from django.utils.translation import gettext_lazy as _
 # What the upload page says about each kind's columns: (name, what it holds, needed).
 COLUMNS = {
     "prompts": (
-        ("id", _("your own id; kept as text, blanks around it dropped"), True),
+        ("id", _("your own id; kept as text; without one, the prompt's text gives it"), False),
         ("prompt", _("the text, also called text; or messages, a list of turns with role and content"), True),
         ("category, language, tags, reference", _("what boards and lists may filter by"), False),
         ("hard", _("1 or 0; else derived from the seven criteria, six of which make a prompt hard"), False),
@@ -22,6 +22,7 @@ COLUMNS = {
         ("model_a, model_b", _("the two models"), True),
         ("winner", _("model_a, model_b, tie or both_bad; or the name of the model that won"), True),
         ("prompt_id, rater", _("what was compared, and a pseudonym of who voted (also called judge)"), False),
+        ("source", _("person or judge; a judge's rows become judgments and no votes"), False),
         (
             "vote_id, voted_at, dwell_ms",
             _("an id that keeps a vote from counting twice, when, how long"),

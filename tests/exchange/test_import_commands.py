@@ -80,7 +80,7 @@ def test_errors_are_listed_by_line_and_column_and_nothing_is_changed(run, path):
 
 
 def test_a_file_that_is_no_table_is_refused(run, path):
-    with pytest.raises(CommandError, match="the column id is missing; found: Why"):
+    with pytest.raises(CommandError, match="the column prompt or messages is missing; found: Why"):
         run("import_prompts", path("prompts.txt"), "--set", "Start")
 
 

@@ -4,10 +4,11 @@ from datetime import UTC, datetime
 import pytest
 
 from arena.corpus.models import HARD_CRITERIA
-from arena.exchange.formats.canonical import WINNERS, Reading, read
 from arena.exchange.formats.cells import MAX_TEXT, Turn
 from arena.exchange.formats.columns import CRITERIA
 from arena.exchange.formats.problems import KEPT
+from arena.exchange.formats.reading import Reading, read
+from arena.exchange.formats.rows import WINNERS
 
 
 def lines(*objects: dict) -> bytes:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.exchange.formats.canonical import read
 from arena.exchange.formats.problems import Problem, RefusedError
+from arena.exchange.formats.reading import read
 from arena.exchange.formats.tables import Row, open_table
 
 HEADER = "id,prompt,category,hard\r\n"

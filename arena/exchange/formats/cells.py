@@ -41,7 +41,7 @@ class Cells:
         value = self.values.get(column)
         if value is None:
             return ""
-        return _checked(column, value, MAX_TEXT)
+        return checked(column, value, MAX_TEXT)
 
     def label(self, column: str, limit: int) -> str:
         """A name or id: text without the blanks around it. A whole number counts as its digits."""
@@ -50,13 +50,19 @@ class Cells:
             return ""
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
-        return _checked(column, value, limit).strip()
+        return checked(column, value, limit).strip()
 
     def required(self, column: str, limit: int) -> str:
         label = self.label(column, limit)
         if not label:
             raise CellError(column, "is empty")
         return label
+
+    def one_of(self, column: str, words: tuple[str, ...]) -> str:
+        word = self.label(column, 120)
+        if word not in words:
+            raise CellError(column, f"{shown(word)} is unknown; use {', '.join(filter(None, words))}")
+        return word
 
     def flag(self, column: str) -> bool | None:
         value = self.values.get(column)
@@ -69,7 +75,7 @@ class Cells:
             return False
         if not word:
             return None
-        raise CellError(column, f"{_shown(value)} is neither yes nor no; use 1 or 0, or leave it empty")
+        raise CellError(column, f"{shown(value)} is neither yes nor no; use 1 or 0, or leave it empty")
 
     def number(self, column: str, *, at_least: int = 0) -> int | None:
         value = self.values.get(column)
@@ -77,19 +83,21 @@ class Cells:
             return None
         word = str(value).strip()
         if isinstance(value, bool) or not re.fullmatch(r"\d{1,9}(\.0+)?", word, re.ASCII):
-            raise CellError(column, f"{_shown(value)} isn't a whole number from {at_least} up")
+            raise CellError(column, f"{shown(value)} isn't a whole number from {at_least} up")
         number = int(word.partition(".")[0])
         if number < at_least:
-            raise CellError(column, f"{_shown(value)} isn't a whole number from {at_least} up")
+            raise CellError(column, f"{shown(value)} isn't a whole number from {at_least} up")
         return number
 
     def time(self, column: str) -> datetime | None:
         """Unix seconds or ISO 8601 (without a zone: UTC). Nothing and 0 are unknown."""
         value = self.values.get(column)
+        if isinstance(value, datetime):  # Parquet has times of its own
+            return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
         if value is None or isinstance(value, bool | list | dict):
             if value is None:
                 return None
-            raise CellError(column, f"{_shown(value)} isn't a time")
+            raise CellError(column, f"{shown(value)} isn't a time")
         word = str(value).strip()
         if not word:
             return None
@@ -98,7 +106,7 @@ class Cells:
         except ValueError:
             return _iso_time(column, word)
         if not math.isfinite(seconds) or not 0 <= seconds < _LATEST:
-            raise CellError(column, f"{_shown(value)} isn't a time in seconds since 1970")
+            raise CellError(column, f"{shown(value)} isn't a time in seconds since 1970")
         return datetime.fromtimestamp(seconds, UTC) if seconds else None
 
     def tags(self, column: str) -> tuple[str, ...]:
@@ -107,8 +115,8 @@ class Cells:
             return ()
         parts = re.split(r"[,;]", value) if isinstance(value, str) else value
         if not isinstance(parts, list):
-            raise CellError(column, f"{_shown(value)} isn't a list of tags")
-        return tuple(tag for tag in (_checked(column, part, 120).strip() for part in parts) if tag)
+            raise CellError(column, f"{shown(value)} isn't a list of tags")
+        return tuple(tag for tag in (checked(column, part, 120).strip() for part in parts) if tag)
 
     def turns(self, column: str) -> tuple[Turn, ...]:
         """A conversation: a list of role and content, in CSV as JSON text. It ends with the user's turn."""
@@ -133,12 +141,12 @@ def _turn(column: str, number: int, turn: object) -> Turn:
         raise CellError(column, f"turn {number} isn't an object with role and content")
     if turn.get("role") not in _ROLES:
         raise CellError(
-            column, f"turn {number} has the role {_shown(turn.get('role'))}; use {', '.join(_ROLES)}"
+            column, f"turn {number} has the role {shown(turn.get('role'))}; use {', '.join(_ROLES)}"
         )
     content = turn.get("content")
     if isinstance(content, list):
         content = "\n\n".join(_block(column, number, block) for block in content)
-    text = _checked(column, content, MAX_TEXT)
+    text = checked(column, content, MAX_TEXT)
     if not text.strip():
         raise CellError(column, f"turn {number} is empty")
     return Turn(turn["role"], text)
@@ -150,9 +158,9 @@ def _block(column: str, number: int, block: object) -> str:
     raise CellError(column, f"turn {number} holds something other than text")
 
 
-def _checked(column: str, value: object, limit: int) -> str:
+def checked(column: str, value: object, limit: int) -> str:
     if not isinstance(value, str):
-        raise CellError(column, f"text is needed, this is {_shown(value)}")
+        raise CellError(column, f"text is needed, this is {shown(value)}")
     if len(value) > limit:
         raise CellError(column, f"is {len(value):,} characters long; {limit:,} are allowed")
     if reason := unstorable(value):
@@ -165,9 +173,9 @@ def _iso_time(column: str, word: str) -> datetime:
         moment = datetime.fromisoformat(word)
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise CellError(column, f"{_shown(word)} isn't a time; use ISO 8601 or seconds since 1970") from None
+        raise CellError(column, f"{shown(word)} isn't a time; use ISO 8601 or seconds since 1970") from None
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     words = json.dumps(value, ensure_ascii=False, default=str)
     return words if len(words) <= 60 else words[:57] + "…"

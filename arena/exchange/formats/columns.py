@@ -44,10 +44,12 @@ VOTE_COLUMNS: dict[str, tuple[str, ...]] = {
     "rater": ("judge",),
     "dwell_ms": (),
     "voted_at": ("tstamp", "timestamp"),
+    "source": (),
+    "flip": (),
 }
 # Of each group one column must be there.
 REQUIRED: dict[str, tuple[tuple[str, ...], ...]] = {
-    "prompts": (("id",), ("prompt", "messages")),
+    "prompts": (("prompt", "messages"),),
     "responses": (("prompt_id",), ("model",), ("response",)),
     "votes": (("model_a",), ("model_b",), ("winner",)),
 }

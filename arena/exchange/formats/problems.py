@@ -28,6 +28,10 @@ class RefusedError(Exception):
         self.problem = Problem(reason, line, column)
 
 
+class SkippedError(Exception):
+    """A row that is in order and doesn't count; args[0] says why and is the same for all of its kind."""
+
+
 @dataclass
 class Report:
     """Collects what was noticed on the way through a file."""

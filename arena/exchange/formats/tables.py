@@ -1,4 +1,4 @@
-"""Bytes to rows: CSV, TSV, JSON and JSONL in the encodings that can be told with certainty.
+"""Bytes to rows: Parquet; CSV, TSV, JSON and JSONL in the encodings that can be told with certainty.
 
 Rows come one at a time with the line they begin on. A row that can't be read comes as a Problem instead;
 a file that can't be read at all raises RefusedError and says how to save it.
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from arena.exchange.formats import parquet
 from arena.exchange.formats.problems import UNSTORABLE, Problem, RefusedError
 
 MAX_CELL = 4 * 1024 * 1024  # characters; the csv module's own limit is 131,072
@@ -46,11 +47,16 @@ class Table:
 
     @property
     def description(self) -> str:
+        if self.format == parquet.FORMAT:
+            return self.format
         names = {"utf-8": "UTF-8", "utf-8-sig": "UTF-8 with BOM", "utf-16": "UTF-16"}
         separated = f", separated by {_DELIMITER_NAMES[self.delimiter]}" if self.delimiter else ""
         return f"{self.format}, {names[self.encoding]}{separated}"
 
     def rows(self) -> Iterator[Row | Problem]:
+        if self.format == parquet.FORMAT:
+            yield from (Row(number, values) for number, values in parquet.rows(self.source))
+            return
         with _text(self.source, self.encoding) as text:
             try:
                 yield from _READERS[self.format](self, text)
@@ -69,6 +75,8 @@ def open_table(source: Path | bytes, name: str = "") -> Table:
 
 def _recognise(source: Path | bytes, name: str) -> Table:
     head = source[:_HEAD] if isinstance(source, bytes) else _read_head(source)
+    if head.startswith(parquet.MAGIC):
+        return Table(source, parquet.FORMAT, "", columns=parquet.columns(source))
     encoding = _encoding_of(head)
     start = head.decode(encoding, errors="ignore").lstrip()
     if not start.strip("\0"):
@@ -118,7 +126,6 @@ def _encoding_of(head: bytes) -> str:
 _MAGIC = (
     (b"PK\x03\x04", ""),
     (b"\xd0\xcf\x11\xe0", f"this is an old Excel workbook; in Excel, {HOW_IN_EXCEL}"),
-    (b"PAR1", "this is a Parquet file; save it as JSONL or CSV"),
     (b"\x1f\x8b", "this is a gzip archive; unpack it first"),
     (b"BZh", "this is a bzip2 archive; unpack it first"),
     (b"7z\xbc\xaf", "this is a 7-Zip archive; unpack it first"),

@@ -1,4 +1,5 @@
 from arena.exchange.command import ImportCommand
+from arena.exchange.formats.known import AUTO, NAMES
 from arena.raters.models import Rater
 
 
@@ -11,7 +12,12 @@ class Command(ImportCommand):
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("--campaign", dest="target", required=True, help="slug of the campaign")
-        parser.add_argument("--format", choices=["auto", "canonical"], default="auto")
+        parser.add_argument("--format", dest="format_name", choices=NAMES, default=AUTO)
+        parser.add_argument(
+            "--judges",
+            action="store_true",
+            help="the raters of this file are LLM judges: its rows become judgments, and no votes",
+        )
         parser.add_argument(
             "--simulated",
             dest="admission",

@@ -3,11 +3,13 @@ from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
 from arena.leaderboards import api as leaderboards
+from arena.leaderboards import card_api
 
 router = SimpleRouter(use_regex_path=False)
 router.register("campaigns", leaderboards.CampaignViewSet, basename="api-campaign")
 router.register("leaderboards", leaderboards.LeaderboardViewSet, basename="api-leaderboard")
 router.register("snapshots", leaderboards.SnapshotViewSet, basename="api-snapshot")
+router.register("judge-cards", card_api.JudgeCardViewSet, basename="api-judge-card")
 
 urlpatterns = [
     path("", include(router.urls)),

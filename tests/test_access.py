@@ -12,11 +12,13 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls.resolvers import RoutePattern
+from django.utils import timezone
 
 from arena.battles.models import Battle
 from arena.endpoints.models import Endpoint
 from arena.exchange.models import Import
 from arena.judging.models import Judge, JudgeRun, Judgment
+from arena.leaderboards import judge_card
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.snapshots import take_snapshot
 from arena.raters.models import Membership
@@ -88,7 +90,9 @@ def fill_route(visitors, small_campaign, cast):
     )
     judge = Judge.objects.create(team=cast.team, name="Judge", endpoint=endpoint)
     run = JudgeRun.objects.create(campaign=small_campaign.campaign)
-    judgment = Judgment.objects.create(run=run, judge=judge, battle=battle)
+    resolved = {"outcome": "tie", "base_outcome": "tie", "resolved_at": timezone.now()}
+    judgment = Judgment.objects.create(run=run, judge=judge, battle=battle, **resolved)
+    card = judge_card.compute(small_campaign.campaign, judge)
     board = ensure_leaderboards(small_campaign.campaign)[0]
     snapshot = take_snapshot(board).snapshot
     brought = Import.objects.create(
@@ -102,6 +106,8 @@ def fill_route(visitors, small_campaign, cast):
         "/api/v1/leaderboards/": {"slug": board.slug},
         "/api/v1/snapshots/": {"pk": snapshot.pk},
         "/endpoints/": {"pk": endpoint.pk},
+        "/judges/": {"pk": judge.pk},
+        "/api/v1/judge-cards/": {"pk": card.pk},
         "/judging/runs/": {"pk": run.pk},
         "/judging/judgments/": {"pk": judgment.pk},
         "/prompt-sets/": {"pk": small_campaign.prompt_set.pk},

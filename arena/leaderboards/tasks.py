@@ -1,4 +1,6 @@
-"""Snapshots in the background. The queue may lose or repeat a message: the runs' rows are the truth."""
+"""Snapshots and judge cards in the background. The queue may lose or repeat a message: rows are the truth."""
+
+import threading
 
 from huey import crontab
 from huey.contrib.djhuey import db_periodic_task, db_task
@@ -27,3 +29,18 @@ def sweep_snapshots() -> None:
     request_due()
     for run in SnapshotRun.objects.claimable().order_by("pk"):
         do_run(run)
+
+
+_carding = threading.Lock()
+
+
+@db_periodic_task(crontab(minute="*"))
+def sweep_judge_cards() -> None:
+    """Computes the cards that are due; the sweep before may still be at it."""
+    from arena.leaderboards import judge_card
+
+    if _carding.acquire(blocking=False):
+        try:
+            judge_card.compute_due()
+        finally:
+            _carding.release()

@@ -1,0 +1,445 @@
+"""What a judge card says, held to counts made by hand."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from arena.battles.models import Battle, Retraction, Vote
+from arena.corpus.models import Competitor
+from arena.endpoints.models import Call, CallAttempt, Endpoint
+from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment
+from arena.judging.swap import resolve
+from arena.leaderboards import judge_card, tasks
+from arena.leaderboards.card_models import JudgeCard
+from arena.raters.models import Rater
+
+EVEN = {"factual": 3, "clarity": 3}
+
+
+@pytest.fixture
+def small(make_campaign):
+    return make_campaign("joust", prompts=12)
+
+
+def battle_of(small, prompt: int, a: int = 0, b: int = 1) -> Battle:
+    """A battle of nobody between two of a prompt's three responses."""
+    texts = [r for r in small.responses if r.prompt_id == small.prompts[prompt].pk]
+    return Battle.objects.create(
+        campaign=small.campaign,
+        prompt=small.prompts[prompt],
+        competitor_a=texts[a].competitor,
+        competitor_b=texts[b].competitor,
+        response_a=texts[a],
+        response_b=texts[b],
+        drawn_at=timezone.now(),
+    )
+
+
+@pytest.fixture
+def ask(cast):
+    """ask(small, {battle: (ab, ba)}) is a judge with a run whose calls said so; None: refused."""
+    endpoint = Endpoint.objects.create(
+        team=cast.team, name="LLM", base_url="https://llm.invalid/v1", model_id="m"
+    )
+
+    def make(small, verdicts, judge=None, scores=None, failure="refused", tokens=(100, 20), family=""):
+        judge = judge or Judge.objects.create(team=cast.team, name="Judy", endpoint=endpoint, family=family)
+        run = JudgeRun.objects.create(campaign=small.campaign, status="completed")
+        run.judges.add(judge)
+        for battle, both in verdicts.items():
+            found = resolve(*both)
+            judgment = Judgment.objects.create(
+                run=run,
+                judge=judge,
+                battle=battle,
+                outcome=found.outcome,
+                base_outcome=found.base_outcome,
+                flip=found.flip,
+                resolved_at=timezone.now(),
+            )
+            for order, verdict in zip(("ab", "ba"), both, strict=True):
+                key = hashlib.sha256(f"{judgment.pk} {order}".encode()).hexdigest()
+                call = Call.objects.create(
+                    key=key, endpoint=endpoint, state="parsed" if verdict else "refused"
+                )
+                CallAttempt.objects.create(
+                    call=call,
+                    number=1,
+                    request={},
+                    cost_usd=Decimal("0.01"),
+                    tokens_in=tokens[0],
+                    tokens_out=tokens[1],
+                    started_at=timezone.now(),
+                    finished_at=timezone.now(),
+                )
+                JudgeCall.objects.create(
+                    judgment=judgment,
+                    order=order,
+                    call=call,
+                    verdict=verdict or "",
+                    failure="" if verdict else failure,
+                    scores=(scores or {"first": EVEN, "second": EVEN}) if verdict else {},
+                )
+        return judge
+
+    return make
+
+
+@pytest.fixture
+def raters(cast):
+    return [
+        Rater.objects.create(team=cast.team, pseudonym=f"rater {n}", admission=Rater.Admission.RECORDED)
+        for n in range(3)
+    ]
+
+
+def vote(small, rater, outcome: str, prompt: int, a: int = 0, b: int = 1) -> Vote:
+    battle = battle_of(small, prompt, a, b)
+    key = f"{rater.pk} {battle.pk}"
+    now = timezone.now()
+    return Vote.objects.create(
+        battle=battle, rater=rater, outcome=outcome, idempotency_key=key, voted_at=now, digest="0" * 64
+    )
+
+
+def figures(small, judge) -> dict:
+    return judge_card.compute(small.campaign, judge).figures
+
+
+A_WINS, B_WINS, TIES = ("first", "second"), ("second", "first"), ("tie", "tie")
+ALWAYS_FIRST, SOFT, REFUSED = ("first", "first"), ("first", "tie"), ("first", None)
+
+
+# --- the judge by itself ----------------------------------------------------------------------------------
+
+
+def test_consistency_flips_and_failures_are_shares_of_what_was_asked(small, ask):
+    said = [A_WINS, A_WINS, B_WINS, TIES, ALWAYS_FIRST, ALWAYS_FIRST, ALWAYS_FIRST, SOFT, REFUSED, REFUSED]
+    judge = ask(small, {battle_of(small, n): both for n, both in enumerate(said)})
+    found = figures(small, judge)
+    swap = found["swap"]
+    assert (swap["consistency"]["successes"], swap["consistency"]["n"]) == (4, 8)
+    assert (swap["hard"]["successes"], swap["soft"]["successes"]) == (3, 1)
+    # Decisive calls where both orders came: 3 of 6 when stable, 6 of 6 hard flips, 1 of 1 soft.
+    assert (swap["first"]["successes"], swap["first"]["n"]) == (10, 13)
+    assert swap["lean"]["estimate"] == pytest.approx((3 * 1 + 0.5) / 8)
+    assert (swap["no_verdict"]["successes"], swap["no_verdict"]["n"]) == (2, 10)
+    assert found["failures"] == {"refused": 2}
+    assert found["counts"]["outcomes"] == {"decisive": 3, "no_verdict": 2, "tie": 1, "tie_unstable": 4}
+    for share in (swap["consistency"], swap["hard"], swap["first"]):
+        assert share["lower"] < share["estimate"] < share["upper"]
+
+
+def test_what_tiltyard_stopped_itself_is_no_failure_of_the_judge(small, ask):
+    judge = ask(small, {battle_of(small, 0): A_WINS, battle_of(small, 1): REFUSED}, failure="budget_stopped")
+    found = figures(small, judge)
+    assert (found["swap"]["no_verdict"]["successes"], found["swap"]["no_verdict"]["n"]) == (0, 1)
+    assert (found["counts"]["stopped"], found["counts"]["no_verdict"]) == (1, 0)
+
+
+def test_a_winner_with_the_lower_scores_contradicts_itself(small, ask):
+    lower_first = {"first": EVEN, "second": {"factual": 4, "clarity": 3}}
+    judge = ask(small, {battle_of(small, 0): A_WINS}, scores=lower_first)
+    ask(small, {battle_of(small, 1): TIES}, judge, scores=lower_first)
+    found = figures(small, judge)["contradictions"]
+    # In both orders the second has the higher scores: only "first" contradicts them, a tie never does.
+    assert (found["successes"], found["n"]) == (1, 4)
+
+
+def test_repeats_count_battles_on_which_every_finding_is_the_same(small, ask):
+    battles = [battle_of(small, n) for n in range(3)]
+    judge = ask(small, {battles[0]: A_WINS, battles[1]: A_WINS, battles[2]: A_WINS})
+    ask(small, {battles[0]: A_WINS, battles[1]: B_WINS}, judge)
+    ask(small, {battles[0]: A_WINS}, judge)
+    found = figures(small, judge)["repeats"]
+    assert (found["successes"], found["n"], found["judgments"]) == (1, 2, 5)
+
+
+def test_cost_counts_every_request_and_is_unknown_without_prices(small, ask):
+    judge = ask(small, {battle_of(small, 0): A_WINS, battle_of(small, 1): REFUSED})
+    assert figures(small, judge)["cost"]["dollars"] is None
+    Endpoint.objects.update(input_price=1, output_price=1)
+    found = figures(small, Judge.objects.get())["cost"]
+    assert found["dollars"] == pytest.approx(0.04)
+    assert found["per_judgment"]["estimate"] == pytest.approx(0.02)
+    assert found["per_verdict"] == pytest.approx(0.04)
+    assert found["tokens"]["estimate"] == 240
+
+
+def test_a_win_that_the_rule_about_length_took_away_is_still_what_the_judge_found(small, ask, raters):
+    judge = ask(small, {battle_of(small, 0): A_WINS})
+    Judgment.objects.update(outcome="tie_verbose")
+    vote(small, raters[0], "model_a", 0)
+    assert figures(small, judge)["agreement"]["votes"]["every"]["successes"] == 1
+
+
+# --- beside people ----------------------------------------------------------------------------------------
+
+
+def test_votes_and_findings_meet_on_the_pair_whichever_side_it_stood_on(small, ask, raters):
+    judge = ask(small, {battle_of(small, n): A_WINS for n in range(4)} | {battle_of(small, 4): ALWAYS_FIRST})
+    vote(small, raters[0], "model_a", 0)
+    vote(small, raters[0], "model_b", 1, a=1, b=0)  # the same response wins
+    vote(small, raters[0], "model_a", 2, a=1, b=0)  # the other one
+    vote(small, raters[0], "both_bad", 3)
+    vote(small, raters[0], "tie", 4)  # an unstable tie agrees with a tie
+    vote(small, raters[0], "model_a", 5)  # never judged
+    vote(small, raters[0], "model_a", 0, a=0, b=2)  # another pair of the same prompt
+    found = figures(small, judge)["agreement"]
+    assert (found["votes"]["every"]["successes"], found["votes"]["every"]["n"]) == (3, 5)
+    assert (found["votes"]["decisive"]["successes"], found["votes"]["decisive"]["n"]) == (2, 3)
+    # Judge: 4 a, 1 tie; votes: 2 a, 1 b, 2 ties. po = 3/5, pe = (4·2 + 1·2)/25.
+    assert found["votes"]["kappa"]["estimate"] == pytest.approx((0.6 - 0.4) / (1 - 0.4))
+    # Side a of the vote's own battle won in the first alone.
+    assert (found["first"]["decisive"]["successes"], found["first"]["decisive"]["n"]) == (2, 3)
+
+
+def test_people_are_held_against_each_other_and_the_judge_against_their_majority(small, ask, raters):
+    judge = ask(small, {battle_of(small, n): A_WINS for n in range(3)})
+    for prompt, outcomes in enumerate((("model_a",) * 3, ("model_a", "model_a", "tie"), ("model_b", "tie"))):
+        for rater, outcome in zip(raters, outcomes, strict=False):
+            vote(small, rater, outcome, prompt)
+    found = figures(small, judge)["agreement"]
+    assert (found["people"]["every"]["successes"], found["people"]["every"]["n"]) == (4, 7)
+    assert (found["majority"]["every"]["successes"], found["majority"]["every"]["n"]) == (2, 2)
+    assert found["people"]["kappa"]["n"] == 7
+
+
+def test_one_who_saw_a_pair_twice_is_no_second_person(small, ask, raters):
+    judge = ask(small, {battle_of(small, 0): A_WINS})
+    vote(small, raters[0], "model_a", 0)
+    vote(small, raters[0], "model_b", 0)
+    assert figures(small, judge)["agreement"]["people"] is None
+
+
+def test_an_undone_vote_is_out(small, ask, raters):
+    judge = ask(small, {battle_of(small, 0): A_WINS})
+    Retraction.objects.create(vote=vote(small, raters[0], "model_b", 0))
+    assert figures(small, judge)["agreement"] is None
+
+
+def test_a_judge_of_length_alone_is_shown_beside(make_campaign, make_response, ask, raters):
+    small = make_campaign("joust", prompts=3)
+    longer = [r for r in small.responses if r.competitor.name == "Fjord"]
+    for response in longer:
+        response.characters = 500
+        response.save()
+    judge = ask(
+        small, {battle_of(small, 0): B_WINS, battle_of(small, 1): B_WINS, battle_of(small, 2): A_WINS}
+    )
+    for prompt, outcome in enumerate(("model_b", "model_a", "model_a")):
+        vote(small, raters[0], outcome, prompt)
+    found = figures(small, judge)
+    assert found["agreement"]["longer"]["every"]["successes"] == 1
+    assert (found["length"]["judge"]["successes"], found["length"]["judge"]["n"]) == (2, 3)
+    assert (found["length"]["people"]["successes"], found["length"]["people"]["n"]) == (1, 3)
+    assert found["length"]["gap"]["difference"]["estimate"] == pytest.approx(1 / 3)
+
+
+def test_categories_stand_apart(small, ask, raters):
+    judge = ask(small, {battle_of(small, n): A_WINS for n in range(4)})
+    for n in range(4):
+        vote(small, raters[0], "model_a" if n % 2 else "model_b", n)
+    rows = figures(small, judge)["agreement"]["categories"]
+    told = {row["category"]: row["votes"]["every"]["successes"] for row in rows}
+    assert told == {"reasoning": 2, "writing": 0}
+
+
+def test_a_repeated_judgment_speaks_by_its_newest_verdict(small, ask, raters):
+    battle = battle_of(small, 0)
+    judge = ask(small, {battle: B_WINS})
+    ask(small, {battle: A_WINS}, judge)
+    ask(small, {battle: REFUSED}, judge)
+    vote(small, raters[0], "model_a", 0)
+    assert figures(small, judge)["agreement"]["votes"]["every"]["successes"] == 1
+
+
+# --- bias -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("wins", "passed"), [(1, True), (2, False)])
+def test_a_sentinel_that_wins_more_than_a_tenth_unmasks_the_judge(small, ask, wins, passed):
+    Competitor.objects.filter(name="Fjord").update(role="sentinel")
+    said = {battle_of(small, n): B_WINS if n < wins else A_WINS for n in range(9)}
+    judge = ask(small, said | {battle_of(small, 9): ALWAYS_FIRST, battle_of(small, 10, 0, 2): B_WINS})
+    found = figures(small, judge)["sentinels"]
+    assert (found["wins"]["successes"], found["wins"]["n"], found["passed"]) == (wins, 10, passed)
+    assert (found["not_beaten"]["successes"], found["names"]) == (wins + 1, ["Fjord"])
+
+
+def test_own_family_is_what_a_judge_gives_beyond_judges_of_other_families(small, ask, make_judge):
+    battles = [battle_of(small, n) for n in range(4)]
+    judge = ask(small, dict.fromkeys(battles, A_WINS), family="Ember")
+    make_judge(small, "Sage", {b: "model_a" if n < 1 else "model_b" for n, b in enumerate(battles)})
+    found = figures(small, judge)["own_family"]
+    assert (found["judge"], found["reference"]) == (1.0, 0.25)
+    assert found["difference"]["estimate"] == pytest.approx(0.75)
+
+
+def test_own_family_needs_a_family_and_a_second_judge(small, ask, make_judge):
+    battle = battle_of(small, 0)
+    judge = ask(small, {battle: A_WINS}, family="ember")
+    assert figures(small, judge)["own_family"] is None
+    make_judge(small, "Sage", {battle: "model_b"})
+    Judge.objects.filter(name="Sage").update(family="Ember")
+    assert figures(small, judge)["own_family"] is None, "a cousin is no second opinion"
+
+
+def test_findings_recorded_elsewhere_have_sides_and_no_calls(small, make_judge):
+    judge = make_judge(small, "Sage", {battle_of(small, n): "model_a" for n in range(4)})
+    found = figures(small, judge)
+    assert found["swap"] is found["cost"] is found["contradictions"] is None
+    assert (found["sides"]["confounded"], found["sides"]["a_wins"]["successes"]) == (True, 4)
+    make_judge(small, "Sage", {battle_of(small, 5, 1, 0): "tie"}, judge)
+    assert figures(small, judge)["sides"]["confounded"] is False
+
+
+# --- when it is computed ----------------------------------------------------------------------------------
+
+
+def test_a_card_is_computed_once_and_again_when_rows_come(small, ask, raters):
+    judge = ask(small, {battle_of(small, 0): A_WINS})
+    assert [judge_card.compute_due(), judge_card.compute_due()] == [1, 0]
+    cast_vote = vote(small, raters[0], "model_a", 0)
+    assert [judge_card.compute_due(), judge_card.compute_due()] == [1, 0]
+    Retraction.objects.create(vote=cast_vote)
+    assert [judge_card.compute_due(), judge_card.compute_due()] == [1, 0]
+    ask(small, {battle_of(small, 1): A_WINS}, judge)
+    assert [judge_card.compute_due(), judge_card.compute_due()] == [1, 0]
+    assert JudgeCard.objects.count() == 1
+
+
+def test_while_a_run_goes_on_cards_come_no_oftener_than_boards(small, ask):
+    judge = ask(small, {battle_of(small, 0): A_WINS})
+    judge_card.compute_due()
+    ask(small, {battle_of(small, 1): A_WINS}, judge)
+    JudgeRun.objects.update(status="running")
+    assert judge_card.compute_due() == 0
+    JudgeCard.objects.update(computed_at=timezone.now() - timedelta(days=1))
+    assert judge_card.compute_due() == 1
+
+
+def test_a_judge_without_findings_has_no_card(small, ask):
+    judge = ask(small, {})
+    assert judge_card.compute_due() == 0
+    with pytest.raises(ValueError, match="has found nothing"):
+        judge_card.compute(small.campaign, judge)
+
+
+def test_a_card_that_fails_holds_up_no_other(small, ask, make_judge, monkeypatch, caplog):
+    ask(small, {battle_of(small, 0): A_WINS})
+    other = make_judge(small, "Sage", {battle_of(small, 1): "tie"})
+    original = judge_card.figures_of
+
+    def fails_for_judy(campaign, judge):
+        if judge.name == "Judy":
+            raise ValueError("broken")
+        return original(campaign, judge)
+
+    monkeypatch.setattr(judge_card, "figures_of", fails_for_judy)
+    assert judge_card.compute_due() == 1
+    assert JudgeCard.objects.get().judge == other
+    assert "failed" in caplog.text
+
+
+# --- the page and the API ---------------------------------------------------------------------------------
+
+
+def page(visitor, judge, query: str = "") -> str:
+    answered = visitor.get(f"/judges/{judge.pk}/card/{query}")
+    assert answered.status_code == 200
+    return answered.content.decode().replace("&#x27;", "'")
+
+
+def test_the_page_shows_figures_with_interval_and_n(small, ask, raters, signed_in):
+    said = [A_WINS, A_WINS, B_WINS, TIES, ALWAYS_FIRST, SOFT, REFUSED]
+    judge = ask(small, {battle_of(small, n): both for n, both in enumerate(said)})
+    for n in range(6):
+        for rater in raters:
+            vote(small, rater, "model_a" if n % 2 else "model_b", n)
+    judge_card.compute_due()
+    text = page(signed_in("ravi"), judge)
+    assert "same finding in both orders" in text
+    assert "66.7 %" in text
+    assert "4 / 6" in text
+    for words in (
+        "two people with each other (the ceiling)",
+        "always the longer one",
+        "By category",
+        "refused",
+    ):
+        assert words in text
+    assert "It shares only 6 prompts with people" in text
+    assert "Never tried on a sentinel" in text
+    assert "isn't to be trusted" not in text
+
+
+def test_the_page_says_when_a_judge_is_not_to_be_trusted(small, ask, signed_in):
+    Competitor.objects.filter(name="Fjord").update(role="sentinel")
+    judge = ask(small, {battle_of(small, n): B_WINS for n in range(4)})
+    judge_card.compute_due()
+    text = page(signed_in("ravi"), judge)
+    assert (
+        "This judge isn't to be trusted: Fjord, which no judge should prefer, won 100.0 % of 4 battles"
+        in text
+    )
+
+
+def test_the_page_says_what_a_judge_leans_to(small, ask, signed_in):
+    judge = ask(small, {battle_of(small, n): ALWAYS_FIRST if n < 9 else A_WINS for n in range(10)})
+    judge_card.compute_due()
+    assert "It leans to the response shown first." in page(signed_in("ravi"), judge)
+
+
+def test_the_page_says_that_sides_are_confounded_with_models(small, make_judge, signed_in):
+    judge = make_judge(small, "Sage", {battle_of(small, n): "model_a" for n in range(4)})
+    judge_card.compute_due()
+    text = page(signed_in("ravi"), judge)
+    assert "Sides are confounded with models" in text
+    assert "whether it was asked in both orders isn't known" in text
+    assert "No vote stands on a battle that it decided" in text
+
+
+def test_a_judge_without_a_card_is_told_when_one_comes(small, ask, signed_in):
+    assert "No card yet" in page(signed_in("ravi"), ask(small, {}))
+
+
+def test_each_campaign_has_a_card_of_its_own(small, make_campaign, ask, signed_in):
+    judge = ask(small, {battle_of(small, 0): A_WINS})
+    other = make_campaign("melee", prompts=2)
+    ask(other, {battle_of(other, 0): TIES, battle_of(other, 1): TIES}, judge)
+    judge_card.compute_due()
+    ravi = signed_in("ravi")
+    assert "1 of 1 judgments" in page(ravi, judge, "?campaign=joust")
+    assert "2 of 2 judgments" in page(ravi, judge, "?campaign=melee")
+
+
+def test_the_api_gives_the_stored_figures(small, ask, signed_in):
+    judge = ask(small, {battle_of(small, 0): A_WINS})
+    card = judge_card.compute(small.campaign, judge)
+    (found,) = signed_in("ravi").get("/api/v1/judge-cards/?campaign=joust").json()["results"]
+    assert (found["id"], found["judge_name"], found["campaign"]) == (card.pk, "Judy", "joust")
+    assert found["figures"] == card.figures
+    assert signed_in("ravi").get("/api/v1/judge-cards/?campaign=melee").json()["results"] == []
+
+
+@pytest.mark.parametrize("who", ["alice", "mallory", "dora"])
+def test_cards_are_for_the_teams_researchers(small, ask, signed_in, who):
+    judge = ask(small, {battle_of(small, 0): A_WINS})
+    card = judge_card.compute(small.campaign, judge)
+    visitor = signed_in(who)
+    assert visitor.get(f"/judges/{judge.pk}/card/").status_code == 404
+    assert visitor.get(f"/api/v1/judge-cards/{card.pk}/").status_code == 404
+
+
+def test_the_worker_computes_cards_and_no_request_does(small, ask, signed_in):
+    judge = ask(small, {battle_of(small, 0): A_WINS})
+    page(signed_in("ravi"), judge)
+    assert not JudgeCard.objects.exists()
+    tasks.sweep_judge_cards()
+    assert JudgeCard.objects.exists()

@@ -75,6 +75,10 @@ class Axis:
             for n in range(first, int(self.high // step) + 1)
         ]
 
+    @property
+    def zero(self) -> str:
+        return self.place(0.0)
+
     def mark(self, estimate: Estimate) -> Mark:
         lower = self.low if estimate.lower is None else estimate.lower
         upper = self.high if estimate.upper is None else estimate.upper
@@ -87,12 +91,12 @@ class Axis:
         )
 
 
-def shared_axis(estimates: Iterable[Estimate]) -> Axis:
-    """Covers every rating, the mean, and all intervals but the few that are far wider than the others."""
+def shared_axis(estimates: Iterable[Estimate], *, around: float = MEAN) -> Axis:
+    """Covers every estimate, what they lie around, and all intervals but a few far wider than the others."""
     shown = list(estimates)
     widths = [e.half_width for e in shown if e.half_width is not None]
     reach = WIDEST * median(widths) if widths else 100.0
-    ends = [MEAN]
+    ends = [around]
     for e in shown:
         ends.append(e.rating)
         for bound in (e.lower, e.upper):

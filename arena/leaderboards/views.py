@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns.models import Campaign
-from arena.leaderboards import board_page, downloads, tasks
+from arena.leaderboards import board_page, compare_page, downloads, tasks
 from arena.leaderboards.api import SnapshotSerializer
 from arena.leaderboards.board_list import list_campaigns
 from arena.leaderboards.defaults import BOARDS
@@ -34,6 +34,8 @@ def board(request: HttpRequest, campaign: str) -> HttpResponse:
     may_take = access.has_role(request.user, shown.team_id, Role.RESEARCHER)
     boards = visible_boards(request, shown)
     progress = board_page.progress_of(boards) if may_take else None
+    if not request.GET and progress is None and compare_page.is_a_duel(boards):
+        return redirect("board-compare", shown.slug)
     context: dict[str, Any] = {"campaign": shown, "progress": progress, "may_take": may_take}
     if request.headers.get("HX-Request"):
         return render_progress(request, context)
@@ -47,6 +49,21 @@ def board(request: HttpRequest, campaign: str) -> HttpResponse:
         "section": "boards",
     }
     return render(request, "leaderboards/board.html", context)
+
+
+@require_GET
+def board_compare(request: HttpRequest, campaign: str) -> HttpResponse:
+    shown = get_visible_campaign(request, campaign)
+    boards = list(visible_boards(request, shown))
+    names = compare_page.names_of(boards)
+    wanted = request.GET.get("a", ""), request.GET.get("b", "")
+    if any(name and name not in names for name in wanted):
+        raise Http404
+    choice = compare_page.choose(names, *wanted)
+    context: dict[str, Any] = {"campaign": shown, "choice": choice, "section": "boards"}
+    if len(names) >= 2 and choice.a != choice.b:
+        context["page"] = compare_page.build(boards, choice, request.GET.get("source", ""))
+    return render(request, "leaderboards/compare.html", context)
 
 
 def render_progress(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:

@@ -53,7 +53,8 @@ def check_url(base_url: str, allowed: Collection[str]) -> None:
     if parts.scheme == "http" and not is_named(host, port, allowed):
         raise HostRefusedError(
             f"http://{host} would send the key in the clear: use https, "
-            f"or name {host}:{port} in ENDPOINT_ALLOWED_HOSTS if the way there is safe"
+            f"or, if the way there is safe, set the environment variable "
+            f"ENDPOINT_ALLOWED_HOSTS={host}:{port} and start Tiltyard again"
         )
 
 
@@ -70,7 +71,8 @@ def allowed_addresses(
     if private:
         raise HostRefusedError(
             f"{host} has the address {private[0]}, which is not public: "
-            f"name {host}:{port} in ENDPOINT_ALLOWED_HOSTS if it may be asked"
+            f"if it may be asked, set the environment variable ENDPOINT_ALLOWED_HOSTS={host}:{port} "
+            "and start Tiltyard again"
         )
     return addresses
 

@@ -21,7 +21,7 @@ class Progress:
     failures: Mapping[str, int]
     attempts: int
     tokens: int
-    cost_usd: Decimal
+    cost_usd: Decimal | None
     seconds_left: int | None
 
     @property
@@ -85,7 +85,7 @@ def read_progress(run: JudgeRun) -> Progress:
         failures=_counts(calls.exclude(failure=""), "failure"),
         attempts=sums["attempts"],
         tokens=(sums["tokens_in"] or 0) + (sums["tokens_out"] or 0),
-        cost_usd=sums["cost"] or Decimal(0),
+        cost_usd=sums["cost"] if sums["attempts"] else Decimal(0),
         seconds_left=_seconds_left(run, calls),
     )
 

@@ -18,6 +18,8 @@ from typing import Any
 from arena.judging.swap import ORDERS
 
 NONCE_BITS = 128
+# Stands in the form that the judge is shown; a reply that still holds it is a copy of the form.
+REASON_TO_FILL_IN = "<why, in a few sentences>"
 # Stands in the canonical messages where a call has its own random number.
 _CANONICAL_NONCE = "0" * (NONCE_BITS // 4)
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -203,7 +205,7 @@ def _system_text(rubric: RubricText, nonce: str) -> str:
     criteria = [f"- {c.name} ({c.low} to {c.high}): {c.description}" for c in rubric.criteria]
     scores = ", ".join(f'"{c.name}": <{c.low} to {c.high}>' for c in rubric.criteria)
     form = (
-        '{"reason": "<why, in a few sentences>", '
+        f'{{"reason": "{REASON_TO_FILL_IN}", '
         f'"scores": {{"first": {{{scores}}}, "second": {{{scores}}}}}, '
         '"winner": "<first, second or tie>"}'
     )

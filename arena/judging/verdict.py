@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from arena.endpoints.replies import join_parts
-from arena.judging.prompting import Criterion
+from arena.judging.prompting import REASON_TO_FILL_IN, Criterion
 from arena.judging.swap import Position
 
 # Stored with every judgment: a later parser may read the recorded replies anew.
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 
 MAX_CHARACTERS = 1 << 20
 _POSITIONS = ("first", "second", "tie")
@@ -49,6 +49,7 @@ Detail = Literal[
     "off_menu",
     "bad_scores",
     "bad_reason",
+    "echoed_form",
     "duplicate_key",
     "conflict",
 ]
@@ -225,6 +226,8 @@ def _validate(found: _Object, criteria: Sequence[Criterion]) -> Verdict | Verdic
     reason = found.get("reason")
     if not isinstance(reason, str):
         return _failed("bad_reason", "the reason must be given as text")
+    if reason.strip() == REASON_TO_FILL_IN:
+        return _failed("echoed_form", "the form was copied, not filled in: give a reason of your own")
     if not isinstance(scores, dict):
         return _failed("bad_scores", "the scores of both responses are missing")
     first, second = _scores(scores.get("first"), criteria), _scores(scores.get("second"), criteria)

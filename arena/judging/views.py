@@ -45,14 +45,18 @@ def judge_run_list(request: HttpRequest) -> HttpResponse:
 @vary_on_headers("HX-Request")
 @access.admin_required
 def judge_run_new(request: HttpRequest) -> HttpResponseBase:
-    """A GET with the form's fields shows what the run would take; a POST starts it."""
+    """With the form's fields a GET, or the button "Estimate", shows what a run would take; a POST starts it."""
     form = run_form(request)
     choice = choose(form) if form.is_bound and form.is_valid() else None
-    if request.method == "POST" and choice:
+    if request.method == "POST" and choice and not only_estimates(request):
         run = start(request, form, choice)
         if run:
             return redirect("judge-run", run.pk)
     return show_form(request, form, choice)
+
+
+def only_estimates(request: HttpRequest) -> bool:
+    return request.POST.get("act") == "estimate"
 
 
 def run_form(request: HttpRequest) -> RunForm:
@@ -86,7 +90,7 @@ def show_form(request: HttpRequest, form: RunForm, choice: planning.Choice | Non
     context: dict[str, Any] = {"form": form, "choice": choice, "section": "judging"}
     if choice:
         context["estimate"] = planning.estimate(list(form.cleaned_data["judges"]), choice.battles)
-    refused = request.method == "POST"
+    refused = request.method == "POST" and not (choice and only_estimates(request))
     part = "#estimate" if getattr(request, "htmx", False) and not refused else ""
     return render(request, f"judging/new.html{part}", context, status=422 if refused else 200)
 
@@ -97,19 +101,19 @@ def show_form(request: HttpRequest, form: RunForm, choice: planning.Choice | Non
 @access.admin_required
 def judge_run(request: HttpRequest, pk: int) -> HttpResponse:
     run = own_run(request, pk)
-    context = {"run": run, "progress": read_progress(run), "section": "judging"}
-    if getattr(request, "htmx", False):
-        part = render(request, "judging/run.html#progress", context)
-        if not run.is_open:
-            part["HX-Refresh"] = "true"  # what can be done with the run is another now
-        return part
     shown = request.GET.get("show", "all")
     judgments = run.judgments.filter(**SHOWN.get(shown, {})).order_by("pk")
     judgments = judgments.select_related(
         "judge", "battle__prompt", "battle__competitor_a", "battle__competitor_b"
     )
     page = Paginator(judgments, JUDGMENTS_PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "judging/run.html", context | {"page": page, "shown": shown})
+    context = {"run": run, "progress": read_progress(run), "page": page, "shown": shown, "section": "judging"}
+    if not getattr(request, "htmx", False):
+        return render(request, "judging/run.html", context)
+    part = render(request, "judging/run.html#live", context)
+    if not run.is_open:
+        part["HX-Refresh"] = "true"  # what can be done with the run is another now
+    return part
 
 
 @require_POST

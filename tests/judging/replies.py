@@ -176,6 +176,7 @@ UNREADABLE = [
     Reply("a full-width word", verdict("ｆｉｒｓｔ"), "parse_failed:off_menu"),
     Reply("a Cyrillic letter", verdict("f\u0456rst"), "parse_failed:off_menu"),
     Reply("off-menu after a verdict", f"{FIRST}\nFinal: {verdict('Z')}", "parse_failed:off_menu"),
+    Reply("the form copied", verdict(reason="<why, in a few sentences>"), "parse_failed:echoed_form"),
     Reply("no reason", without("reason"), "parse_failed:bad_reason"),
     Reply("reason null", verdict(reason=None), "parse_failed:bad_reason"),
     Reply("reason in a list", verdict(reason=["a", "b"]), "parse_failed:bad_reason"),

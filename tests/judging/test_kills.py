@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import time
+import urllib.request
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +25,7 @@ CONCURRENCY = 4
 
 
 class Installation:
-    def __init__(self, folder: Path, server: FakeServer) -> None:
+    def __init__(self, folder: Path, server: FakeServer | RealServer) -> None:
         self.server = server
         self.database = folder / "tiltyard.sqlite3"
         self.log = folder / "consumer.log"
@@ -56,6 +58,9 @@ class Installation:
 
     def status(self) -> str:
         return self.rows("SELECT status FROM arena_judgerun")[0][0]
+
+    def finished_calls(self) -> int:
+        return self.rows("SELECT COUNT(*) FROM arena_call WHERE finished_at IS NOT NULL")[0][0]
 
     def wait_out_the_leases(self) -> None:
         """As if half a minute had gone by."""
@@ -142,3 +147,57 @@ def test_a_consumer_killed_every_few_seconds_finishes_all_the_same(tmp_path):
         finally:
             kill(consumer)
         check_that_nothing_is_lost_or_doubled(place, battles, on_their_way)
+
+
+class RealServer:
+    """The model that --with-local-llm starts, behind its own OpenAI-compatible server on loopback."""
+
+    def __init__(self) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.host = f"127.0.0.1:{port}"
+        self.base_url = f"http://{self.host}/v1"
+        command = [sys.executable, "-m", "arena.endpoints.local_llm", str(port)]
+        self.process = subprocess.Popen(command, cwd=ROOT)
+
+    def is_ready(self) -> bool:
+        assert self.process.poll() is None, "the local LLM ended; its own words are above"
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"http://{self.host}/health", timeout=5):
+            return True
+        return False
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(timeout=240)
+
+
+@pytest.mark.llm
+def test_with_a_real_model_two_kills_lose_and_double_nothing(tmp_path):
+    """Which response the model prefers is its own affair; what must hold is counted."""
+    battles = 30
+    server = RealServer()
+    try:
+        wait_until(server.is_ready, 120)
+        place = Installation(tmp_path, server)
+        place.plan(battles)
+        for kills in (1, 2):
+            consumer = place.start()
+            try:
+                wait_until(lambda seen=kills: place.finished_calls() >= 8 * seen, 600)
+            finally:
+                kill(consumer)
+        consumer = place.start()
+        try:
+            wait_until(lambda: place.status() not in ("queued", "running"), 1800)
+        finally:
+            kill(consumer)
+    finally:
+        server.stop()
+    assert place.status() in ("completed", "completed_with_failures")
+    keys = [key for (key,) in place.rows("SELECT key FROM arena_call")]
+    assert len(set(keys)) == len(keys) == place.finished_calls() == 2 * battles
+    outcomes = Counter(outcome for (outcome,) in place.rows("SELECT outcome FROM arena_judgment"))
+    print(f"outcomes with a real model: {dict(outcomes)}")
+    assert sum(outcomes.values()) == battles
+    assert "" not in outcomes

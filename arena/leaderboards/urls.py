@@ -11,5 +11,4 @@ urlpatterns = [
     path("boards/<slug:campaign>/<slug:slug>.csv", views.board_csv, name="board-csv"),
     path("boards/<slug:campaign>/<slug:slug>.json", views.board_json, name="board-json"),
     path("judges/<int:pk>/card/", card_views.judge_card, name="judge-card"),
-    path("judges/<int:pk>/card/", card_views.judge_card, name="judge-card"),
 ]

@@ -71,7 +71,7 @@ class Axis:
         step = next((step for step in STEPS if span / step <= MOST_TICKS), STEPS[-1])
         first = math.ceil(self.low / step)
         return [
-            Tick(str(n * step), self.place(n * step), n * step == MEAN)
+            Tick(f"{n * step}".replace("-", "−"), self.place(n * step), n * step == MEAN)
             for n in range(first, int(self.high // step) + 1)
         ]
 

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from arena.corpus.models import Competitor
-from arena.leaderboards import board_facts
+from arena.leaderboards import board_facts, sentences
 from arena.leaderboards.board_page import Source, choose_source, columns_of, sources
 from arena.leaderboards.board_rows import Column
 from arena.leaderboards.charts import Axis, Estimate, Mark, shared_axis
@@ -212,10 +212,10 @@ def find_duel(snapshot: Snapshot, a: Competitor, b: Competitor) -> Duel | None:
 
 
 def _headline(duel: Duel, choice: Choice, source: Source, simulated: bool) -> str:
-    said = say_headline(duel, choice.a, choice.b, _options(duel)[0])
+    opening = _("in simulated votes, ") if simulated else ""
     if source.judge is not None:
-        return _("According to the judge %(name)s: %(said)s") % {"name": source.judge.name, "said": said}
-    return _("In simulated votes: %(said)s") % {"said": said} if simulated else said
+        opening = _("according to the judge %(name)s, ") % {"name": source.judge.name}
+    return sentences.compose(opening, [say_headline(duel, choice.a, choice.b, _options(duel)[0])])
 
 
 def _options(duel: Duel | None) -> tuple[float, float]:

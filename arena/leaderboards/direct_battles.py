@@ -75,7 +75,9 @@ class DirectBattles:
         # Without an error there are too few clusters in this respect: then nothing can be said at all.
         by = max(means, key=lambda name: _error(means[name]))
         mean = means[by]
-        ends = {"estimate": mean.estimate, "lower": mean.lower, "upper": mean.upper}
+        # A t interval of few clusters may reach beyond what a rate can be.
+        lower, upper = (None if end is None else min(max(end, -1.0), 1.0) for end in (mean.lower, mean.upper))
+        ends = {"estimate": mean.estimate, "lower": lower, "upper": upper}
         return ends | {"p": mean.p, "clustered_by": by}
 
     def _mcnemar(self) -> dict[str, Any] | None:

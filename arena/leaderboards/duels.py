@@ -128,31 +128,24 @@ def say_verdict(duel: Duel, name_a: str, name_b: str, margin: float) -> str:
 
 
 def say_headline(duel: Duel, name_a: str, name_b: str, margin: float) -> str:
-    """The sentence on top: who is ahead and by how much, that they are equivalent, or that it isn't known."""
+    """The clause on top: who is ahead and by how much, that they are equivalent, or that it isn't known."""
     estimate, verdict = duel.estimate, duel.pair.verdict
-    names = {"a": name_a, "b": name_b}
+    words = {"a": name_a, "b": name_b, "margin": f"{margin:g}"}
     if verdict == Verdict.APART:
-        return _("%(a)s and %(b)s can't be compared: no path of battles leads from one to the other.") % names
+        return _("no path of battles leads from %(a)s to %(b)s: they can't be compared") % words
     if estimate is None:
-        words = _(
-            "One of the two won or lost every battle, so the difference of %(a)s and %(b)s isn't finite."
+        return (
+            _("the difference of %(a)s and %(b)s isn't finite: one of them won or lost every battle") % words
         )
-        return words % names
-    figures = {
-        "points": f"{abs(estimate.rating):.0f}",
-        "interval": say_interval(estimate.lower, estimate.upper),
-        "margin": f"{margin:g}",
-    }
     if verdict == Verdict.EQUIVALENT:
-        words = _("%(a)s and %(b)s are equivalent: their difference is smaller than %(margin)s points.")
-        return words % (names | figures)
+        return _("%(a)s and %(b)s are equivalent: they differ by less than %(margin)s points") % words
     if verdict == Verdict.UNDECIDED:
-        return _("Nothing tells %(a)s and %(b)s apart yet, nor shows them equivalent.") % names
-    lead = {"ahead": name_a, "behind": name_b} if estimate.rating > 0 else {"ahead": name_b, "behind": name_a}
-    words = _("%(ahead)s is ahead of %(behind)s by %(points)s points")
+        return _("nothing tells %(a)s and %(b)s apart yet, nor shows them equivalent") % words
+    ahead, behind = (name_a, name_b) if estimate.rating > 0 else (name_b, name_a)
+    words |= {"ahead": ahead, "behind": behind, "points": f"{abs(estimate.rating):.0f}"}
     if verdict == Verdict.NEGLIGIBLE:
-        words = _("%(ahead)s is ahead of %(behind)s, but by less than %(margin)s points")
-    return words % (lead | figures) + "."
+        return _("%(ahead)s is ahead of %(behind)s, but by less than %(margin)s points") % words
+    return _("%(ahead)s is ahead of %(behind)s by %(points)s points") % words
 
 
 def say_replacement(duel: Duel, name_a: str, name_b: str, margin: float, level: float) -> str:

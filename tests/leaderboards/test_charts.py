@@ -34,7 +34,7 @@ def test_ticks_are_few_round_and_on_the_axis(shown):
     axis = shared_axis(shown)
     assert len(axis.ticks) <= 4
     for tick in axis.ticks:
-        assert axis.low <= int(tick.label) <= axis.high
+        assert axis.low <= int(tick.label.replace("−", "-")) <= axis.high
         assert tick.is_mean == (tick.label == "1000")
 
 

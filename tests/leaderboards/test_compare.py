@@ -1,0 +1,209 @@
+"""The page about two models: its numbers, its words, who may see it, and what it says without numbers."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from arena.leaderboards import snapshots
+from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.models import PairResult, Snapshot
+from tests.leaderboards.test_boards import show_to, text_of
+
+PAGE = "/boards/joust/compare/"
+
+
+@pytest.fixture(autouse=True)
+def hardly_any_resamples(settings):
+    settings.BOOTSTRAP_RESAMPLES = 2
+
+
+def take_all(small) -> None:
+    for leaderboard in ensure_leaderboards(small.campaign):
+        snapshots.take_snapshot(leaderboard)
+
+
+@pytest.fixture
+def joust(voted_campaign, cast):
+    small = voted_campaign("joust")
+    take_all(small)
+    return small
+
+
+def signed(points: float) -> str:
+    return f"{points:+.0f}".replace("-", "−")
+
+
+def pair_of(board: str, first: str, second: str) -> PairResult:
+    return PairResult.objects.get(
+        snapshot__leaderboard__slug=f"joust-{board}", first__name=first, second__name=second
+    )
+
+
+def test_the_three_boards_stand_with_difference_interval_and_adjusted_p(joust, signed_in):
+    words = text_of(signed_in("ravi").get(PAGE, {"a": "Ember", "b": "Inlet"}))
+    for board, heading in (("overall", "Overall"), ("hard", "Hard prompts"), ("style", "Style-controlled")):
+        pair = pair_of(board, "Ember", "Inlet")
+        win = [100 * share for share in pair.details["effect"]["win_probability"]]
+        p = "p &lt; 0.001" if pair.p_adjusted < 0.001 else "p = "
+        expected = (
+            f"{heading} {signed(pair.difference)} {signed(pair.lower)} … {signed(pair.upper)} "
+            rf".*?{win[0]:.0f} % {win[1]:.0f} … {win[2]:.0f} %.*?{p}"
+        )
+        assert re.search(expected.replace("+", r"\+"), words), expected
+
+
+def test_turning_the_pair_turns_every_number(joust, signed_in):
+    ravi = signed_in("ravi")
+    there, back = (
+        ravi.get(PAGE, {"a": a, "b": b}).context["page"] for a, b in (("Ember", "Inlet"), ("Inlet", "Ember"))
+    )
+    pair = pair_of("overall", "Ember", "Inlet")
+    assert there.lines[0].points.text == signed(pair.difference)
+    assert back.lines[0].points.text == signed(-pair.difference)
+    assert back.lines[0].points.interval == f"{signed(-pair.upper)} … {signed(-pair.lower)}"
+    win = pair.details["effect"]["win_probability"]
+    assert back.lines[0].win.text == f"{100 * (1 - win[0]):.0f} %"
+    assert (
+        (there.direct.wins, there.direct.losses)
+        == (back.direct.losses, back.direct.wins)
+        == (pair.wins, pair.losses)
+    )
+    assert (there.direct.prompts_a, there.direct.prompts_b) == (back.direct.prompts_b, back.direct.prompts_a)
+    assert there.direct.sign_p == back.direct.sign_p
+    assert there.lines[0].verdict == back.lines[0].verdict == "Ember ahead"
+    assert (there.lines[0].kind, back.lines[0].kind) == ("a", "b")
+
+
+def test_the_sentence_says_who_is_ahead_and_the_answer_whether_to_replace(joust, signed_in):
+    ravi = signed_in("ravi")
+    gap = pair_of("overall", "Ember", "Inlet").difference
+    words = text_of(ravi.get(PAGE, {"a": "Inlet", "b": "Ember"}))
+    assert f"In simulated votes, Ember is ahead of Inlet by {gap:.0f} points." in words
+    assert "Inlet in place of Ember? Don&#x27;t replace: Inlet is worse." in words
+    assert "All 600 votes on this page are simulated." in words
+    words = text_of(ravi.get(PAGE, {"a": "Ember", "b": "Inlet"}))
+    assert (
+        "Ember in place of Inlet? Replace: Ember isn&#x27;t worse by 10 points or more (p &lt; 0.001)."
+        in words
+    )
+
+
+def test_an_undecided_pair_is_called_so(joust, signed_in):
+    pair = pair_of("overall", "Grove", "Heron")
+    assert pair.verdict == "undecided"
+    words = text_of(signed_in("ravi").get(PAGE, {"a": "Grove", "b": "Heron"}))
+    assert "nothing tells Grove and Heron apart yet, nor shows them equivalent." in words
+
+
+def test_votes_needed_above_the_cap_are_not_reachable(joust, signed_in):
+    pair = pair_of("overall", "Grove", "Heron")
+    pair.details["needs"][0]["new"]["rater"] = "not reachable"
+    pair.save()
+    needs = signed_in("ravi").get(PAGE, {"a": "Grove", "b": "Heron"}).context["page"].needs
+    assert [need.points for need in needs] == ["10", "20", "50"]
+    assert needs[0].raters == "not reachable"
+    assert needs[2].votes == f"{pair.details['needs'][2]['votes']:,}"
+
+
+def test_people_and_a_judge_stand_under_their_own_names(joust, make_judge, signed_in):
+    battles = joust.campaign.battles.order_by("pk")[:300]
+    judge = make_judge(
+        joust, "Sage", {b: ("model_a", "model_b", "tie")[n % 3] for n, b in enumerate(battles)}
+    )
+    take_all(joust)
+    ravi = signed_in("ravi")
+    page = ravi.get(PAGE, {"a": "Ember", "b": "Inlet"}).context["page"]
+    assert [line.source for line in page.lines] == ["People"] * 3 + ["Judge: Sage"] * 3
+    judged = ravi.get(PAGE, {"a": "Ember", "b": "Inlet", "source": f"judge:{judge.pk}"})
+    assert "according to the judge Sage, " in text_of(judged).lower().replace("sage", "Sage")
+    assert judged.context["page"].direct.e == ""
+    assert {need.raters for need in judged.context["page"].needs} == {"–"}
+
+
+def test_without_a_choice_it_opens_with_the_two_best(joust, signed_in):
+    best = Snapshot.objects.get(leaderboard__slug="joust-overall").standings.order_by("-rating")[:2]
+    choice = signed_in("ravi").get(PAGE).context["choice"]
+    assert [choice.a, choice.b] == [standing.competitor.name for standing in best]
+
+
+def test_a_campaign_of_two_models_opens_here(voted_campaign, cast, cast_vote, make_campaign, signed_in):
+    small = make_campaign("joust")
+    for outcome in ("model_a", "model_b", "model_a", "tie"):
+        cast_vote(small, small.prompts[0], "Ember", "Fjord", outcome, cast.alice_rater)
+    take_all(small)
+    ravi = signed_in("ravi")
+    response = ravi.get("/boards/joust/")
+    assert (response.status_code, response["Location"]) == (302, PAGE)
+    board = text_of(ravi.get(PAGE))
+    assert "nothing tells Ember and Fjord apart yet" in board.lower().replace("ember", "Ember").replace(
+        "fjord", "Fjord"
+    )
+    assert ravi.get("/boards/joust/?board=overall").status_code == 200
+
+
+def test_a_board_of_more_models_opens_as_itself(joust, signed_in):
+    assert signed_in("ravi").get("/boards/joust/").status_code == 200
+
+
+def test_one_model_twice_is_answered_with_words(joust, signed_in):
+    response = signed_in("ravi").get(PAGE, {"a": "Ember", "b": "Ember"})
+    assert response.status_code == 200
+    assert "That is one model twice." in text_of(response)
+
+
+@pytest.mark.parametrize("wanted", [{"a": "Nobody"}, {"a": "Ember", "b": "<b>"}])
+def test_an_unknown_model_is_not_found(joust, signed_in, wanted):
+    assert signed_in("ravi").get(PAGE, wanted).status_code == 404
+
+
+def test_before_the_first_snapshot_it_says_what_is_missing(voted_campaign, cast, signed_in):
+    voted_campaign("joust", votes=60)
+    words = text_of(signed_in("ravi").get(PAGE))
+    assert "Two models can be compared when a snapshot has both." in words
+
+
+def test_two_that_never_met_are_told_apart_from_two_that_cant_be_compared(
+    small_campaign, cast, cast_vote, signed_in
+):
+    prompt, rater = small_campaign.prompts[0], cast.alice_rater
+    for a, b in (("Ember", "Fjord"), ("Fjord", "Grove")):
+        for outcome in ("model_a", "model_b"):
+            cast_vote(small_campaign, prompt, a, b, outcome, rater)
+    take_all(small_campaign)
+    words = text_of(signed_in("ravi").get("/boards/small/compare/", {"a": "Ember", "b": "Grove"}))
+    assert "They never met: what the boards say of them rests on common opponents." in words
+
+
+@pytest.mark.parametrize(
+    ("who", "visibility", "status"),
+    [
+        (None, "private", 404),
+        (None, "signed_in", 404),
+        (None, "public", 200),
+        ("mallory", "private", 404),
+        ("mallory", "signed_in", 200),
+        ("dora", "private", 404),
+        ("ravi", "private", 200),
+    ],
+)
+def test_it_is_shown_to_those_who_may_see_the_boards(joust, client, signed_in, who, visibility, status):
+    show_to(joust.campaign, visibility)
+    visitor = signed_in(who) if who else client
+    assert visitor.get(PAGE).status_code == status
+    assert visitor.post(PAGE).status_code == 405
+
+
+def test_a_source_that_isnt_shown_to_the_visitor_isnt_compared_either(joust, make_judge, client):
+    battles = joust.campaign.battles.order_by("pk")[:300]
+    make_judge(joust, "Sage", {b: ("model_a", "model_b")[n % 2] for n, b in enumerate(battles)})
+    take_all(joust)
+    joust.campaign.leaderboards.filter(judge=None).update(visibility="public")
+    assert "Sage" not in text_of(client.get(PAGE))
+
+
+def test_asking_for_a_pair_never_fits(joust, signed_in, monkeypatch, django_assert_max_num_queries):
+    monkeypatch.setattr(snapshots, "fit_board", lambda *_: pytest.fail("a request fitted"))
+    ravi = signed_in("ravi")
+    with django_assert_max_num_queries(40):
+        assert ravi.get(reverse("board-compare", args=["joust"])).status_code == 200

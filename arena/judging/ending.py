@@ -63,12 +63,23 @@ def resolve(judgment: Judgment) -> None:
         return
     verdicts = {judge_call.order: judge_call.verdict or None for judge_call in calls}
     resolution = swap.resolve(verdicts[JudgeCall.Order.AB], verdicts[JudgeCall.Order.BA])
+    if judgment.run.verbosity_rule:
+        resolution = _about_length(judgment, resolution)
     Judgment.objects.filter(pk=judgment.pk).update(
         outcome=resolution.outcome,
         base_outcome=resolution.base_outcome,
         flip=resolution.flip,
         resolved_at=timezone.now(),
     )
+
+
+def _about_length(judgment: Judgment, resolution: swap.Resolution) -> swap.Resolution:
+    a, b = judgment.battle.response_a, judgment.battle.response_b
+    if a is None or b is None:
+        raise ValueError(
+            f"judgment {judgment.pk} is of a battle without texts, whose length can't be compared"
+        )
+    return swap.apply_verbosity_rule(resolution, a.characters, b.characters)
 
 
 def finish(run_id: int) -> bool:

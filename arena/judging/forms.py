@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from arena.campaigns.models import Campaign
-from arena.judging.models import Judge
+from arena.judging.models import Judge, JudgeRun
 
 MOST_BATTLES = 5_000
 
@@ -41,6 +41,20 @@ class RunForm(forms.Form):
         label=_("Budget in US dollars"),
         help_text=_("never exceeded; needs the endpoints' prices"),
     )
+    family_policy = forms.ChoiceField(
+        choices=JudgeRun.FamilyPolicy.choices,
+        required=False,
+        initial=JudgeRun.FamilyPolicy.EXCLUDE,
+        label=_("Battles with a response of the judge's own family"),
+        help_text=_(
+            "A judge tends to like its own family. Families are told in endpoints, judges and models."
+        ),
+    )
+    verbosity_rule = forms.BooleanField(
+        required=False,
+        label=_("A winner more than 1.5 times as long as the loser is a tie"),
+        help_text=_("A sensitivity check; the style-controlled board answers the question better."),
+    )
     seed = forms.IntegerField(min_value=0, widget=forms.HiddenInput, required=False)
 
     def __init__(
@@ -50,6 +64,7 @@ class RunForm(forms.Form):
         limit_choices(self, "campaign", campaigns.order_by("-pk"))
         asked = judges.filter(endpoint__isnull=False, rubric__isnull=False)
         limit_choices(self, "judges", asked.select_related("endpoint", "rubric").order_by("name"))
+        self.has_judges = asked.exists()
         self.fields["seed"].initial = secrets.randbelow(2**31)
 
     def clean(self) -> dict[str, Any]:
@@ -59,6 +74,7 @@ class RunForm(forms.Form):
         if strangers:
             self.add_error("judges", _("A judge of another team can't judge this campaign."))
         cleaned["seed"] = cleaned.get("seed") or 0
+        cleaned["family_policy"] = cleaned.get("family_policy") or JudgeRun.FamilyPolicy.EXCLUDE
         return cleaned
 
 

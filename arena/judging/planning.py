@@ -19,6 +19,7 @@ from arena.endpoints.client import build_payload
 from arena.endpoints.keys import KeyMissingError
 from arena.endpoints.models import Call
 from arena.judging.asking import case_of, rubric_text
+from arena.judging.families import find_own_family
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment
 from arena.judging.prompting import build_messages, call_key, canonical_content, verdict_schema
 from arena.judging.swap import ORDERS
@@ -103,30 +104,42 @@ def _left_out(row: dict[str, Any], seen: dict[Any, Any], internal_allowed: bool)
 
 @dataclass(frozen=True)
 class Estimate:
-    """`usd` and `seconds` are None where no price, or no call so far, says how much."""
+    """`usd` and `seconds` are None where no price, or no call so far, says how much.
+
+    `own_family` pairs of judge and battle are left out or warned of; `unjudged` battles no judge may judge.
+    """
 
     judgments: int
     calls: int
     usd: Decimal | None
     seconds: int | None
+    own_family: int = 0
+    unjudged: int = 0
 
 
-def estimate(judges: Sequence[Judge], battles: Sequence[int]) -> Estimate:
+def estimate(
+    judges: Sequence[Judge], battles: Sequence[int], family_policy: str = JudgeRun.FamilyPolicy.EXCLUDE
+) -> Estimate:
     """From a sample of the texts, the endpoints' prices, and how long their latest calls took."""
+    own = find_own_family(judges, battles, family_policy)
+    judgments = 0
     dollars: list[Decimal | None] = []
     seconds: list[float | None] = []
     sample = list(_with_texts(list(battles)[:: max(1, len(battles) // 20)]))
     for judge in judges:
         usd, latency = _per_call(judge, sample)
-        dollars.append(None if usd is None else usd * 2 * len(battles))
+        left = len(own.left_to(judge, battles))
+        judgments += left
+        dollars.append(None if usd is None else usd * 2 * left)
         concurrency = judge.endpoint.concurrency if judge.endpoint else 1
-        seconds.append(None if latency is None else latency * 2 * len(battles) / concurrency)
-    judgments = len(judges) * len(battles)
+        seconds.append(None if latency is None else latency * 2 * left / concurrency)
     return Estimate(
         judgments,
         2 * judgments,
         None if None in dollars else sum((usd for usd in dollars if usd), Decimal(0)),
         None if None in seconds else round(max((s for s in seconds if s), default=0)),
+        own.pairs,
+        own.left_to_nobody(judges, battles),
     )
 
 
@@ -154,14 +167,24 @@ def plan_run(
     max_calls: int | None = None,
     seed: int = 0,
     replicates: int = 1,
+    family_policy: str = JudgeRun.FamilyPolicy.EXCLUDE,
+    verbosity_rule: bool = False,
 ) -> JudgeRun:
     """A queued run with all its rows. Until they are all there it is paused, so that none is taken early."""
     _check(judges, battles, budget_usd)
+    own = find_own_family(judges, battles, family_policy)
+    if not any(own.left_to(judge, battles) for judge in judges):
+        raise CannotPlanError(
+            "every battle has a response of the judges' own family: choose another judge, or allow its family"
+        )
     run = JudgeRun.objects.create(
         campaign=campaign,
         budget_usd=budget_usd,
         max_calls=max_calls,
         seed=seed,
+        family_policy=family_policy,
+        own_family_pairs=own.pairs,
+        verbosity_rule=verbosity_rule,
         status=JudgeRun.Status.PAUSED,
         status_reason=BEING_PLANNED,
     )
@@ -169,8 +192,9 @@ def plan_run(
     for start in range(0, len(battles), _CHUNK):
         rows = list(_with_texts(battles[start : start + _CHUNK]))
         for judge in judges:
+            left = set(own.left_to(judge, [battle.pk for battle in rows]))
             for replicate in range(1, replicates + 1):
-                _plan_judgments(run, judge, rows, replicate)
+                _plan_judgments(run, judge, [battle for battle in rows if battle.pk in left], replicate)
     run.resume()
     run.refresh_from_db()
     return run

@@ -19,6 +19,7 @@ from arena.raters import access
 from arena.raters.models import Role
 
 JUDGMENTS_PER_PAGE = 50
+RUN_OPTIONS = ("budget_usd", "max_calls", "seed", "family_policy", "verbosity_rule")
 SHOWN = {
     "all": {},
     "unstable": {"outcome": Judgment.Outcome.TIE_UNSTABLE},
@@ -45,7 +46,7 @@ def judge_run_list(request: HttpRequest) -> HttpResponse:
 @vary_on_headers("HX-Request")
 @access.admin_required
 def judge_run_new(request: HttpRequest) -> HttpResponseBase:
-    """With the form's fields a GET, or the button "Estimate", shows what a run would take; a POST starts it."""
+    """A GET with the form's fields, or "Estimate", shows what a run would take; a POST starts it."""
     form = run_form(request)
     choice = choose(form) if form.is_bound and form.is_valid() else None
     if request.method == "POST" and choice and not only_estimates(request):
@@ -74,7 +75,7 @@ def choose(form: RunForm) -> planning.Choice:
 
 
 def start(request: HttpRequest, form: RunForm, choice: planning.Choice) -> JudgeRun | None:
-    options = {name: form.cleaned_data[name] for name in ("budget_usd", "max_calls", "seed")}
+    options = {name: form.cleaned_data[name] for name in RUN_OPTIONS}
     try:
         run = planning.plan_run(
             form.cleaned_data["campaign"], list(form.cleaned_data["judges"]), choice.battles, **options
@@ -89,7 +90,10 @@ def start(request: HttpRequest, form: RunForm, choice: planning.Choice) -> Judge
 def show_form(request: HttpRequest, form: RunForm, choice: planning.Choice | None) -> HttpResponse:
     context: dict[str, Any] = {"form": form, "choice": choice, "section": "judging"}
     if choice:
-        context["estimate"] = planning.estimate(list(form.cleaned_data["judges"]), choice.battles)
+        context["policy"] = form.cleaned_data["family_policy"]
+        context["estimate"] = planning.estimate(
+            list(form.cleaned_data["judges"]), choice.battles, form.cleaned_data["family_policy"]
+        )
     refused = request.method == "POST" and not (choice and only_estimates(request))
     part = "#estimate" if getattr(request, "htmx", False) and not refused else ""
     return render(request, f"judging/new.html{part}", context, status=422 if refused else 200)

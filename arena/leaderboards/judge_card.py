@@ -13,6 +13,7 @@ from django.utils import timezone
 from arena.battles.models import Retraction, Vote
 from arena.campaigns.models import Campaign
 from arena.endpoints import limits
+from arena.judging.families import family_of
 from arena.judging.models import Judge, JudgeRun, Judgment
 from arena.leaderboards import judge_agreement, judge_figures
 from arena.leaderboards import judged_battles as read
@@ -108,7 +109,7 @@ def figures_of(campaign: Campaign, judge: Judge) -> dict[str, Any]:
 def _own_family(
     campaign: Campaign, judge: Judge, latest: dict[Pair, int], texts: dict[int, read.Text]
 ) -> dict[str, Any] | None:
-    family = read.family_of(judge)
+    family = family_of(judge)
     others = dict(read.other_judges(campaign, judge))
     if not family or not others:
         return None

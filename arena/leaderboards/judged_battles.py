@@ -17,6 +17,7 @@ from arena.battles.models import Battle, Outcome, Vote
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, Prompt, Response
 from arena.endpoints.models import Call, CallAttempt
+from arena.judging.families import family_of
 from arena.judging.models import Judge, JudgeCall, Judgment
 from arena.raters.models import Rater
 from ratings.comparisons import MODEL_A, MODEL_B, OUTCOMES, TIE
@@ -234,11 +235,6 @@ def other_judges(campaign: Campaign, judge: Judge) -> list[tuple[int, str]]:
     others = Judge.objects.filter(Q(judgments__run__campaign=campaign) & ~Q(judgments__outcome=""))
     rows = others.exclude(pk=judge.pk).distinct().order_by("pk").select_related("endpoint")
     return [(other.pk, family_of(other)) for other in rows]
-
-
-def family_of(judge: Judge) -> str:
-    family = judge.family or (judge.endpoint.family if judge.endpoint else "")
-    return family.strip().casefold()
 
 
 def chunks(ids: list[int]) -> Iterator[list[int]]:

@@ -32,6 +32,17 @@ class Command(BaseCommand):
         parser.add_argument("--budget", type=Decimal, metavar="DOLLARS", help="never exceeded")
         parser.add_argument("--replicates", type=int, default=1, help="how often each battle is judged")
         parser.add_argument("--seed", type=int, default=0, help="decides which battles a limit takes")
+        parser.add_argument(
+            "--family",
+            choices=JudgeRun.FamilyPolicy.values,
+            default=JudgeRun.FamilyPolicy.EXCLUDE,
+            help="what becomes of battles with a response of the judge's own family",
+        )
+        parser.add_argument(
+            "--verbosity-rule",
+            action="store_true",
+            help="a winner more than 1.5 times as long as the loser is a tie",
+        )
         parser.add_argument("--here", action="store_true", help="work the run off now, in this process")
 
     def handle(self, *args: object, **options) -> None:
@@ -49,6 +60,8 @@ class Command(BaseCommand):
                 max_calls=options["max_calls"],
                 seed=options["seed"],
                 replicates=options["replicates"],
+                family_policy=options["family"],
+                verbosity_rule=options["verbosity_rule"],
             )
         except planning.CannotPlanError as refusal:
             raise CommandError(str(refusal)) from None

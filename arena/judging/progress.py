@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import get_args
 
 from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
 from arena.endpoints.models import Call, CallAttempt
+from arena.judging import panel
 from arena.judging.ending import FAILED
 from arena.judging.models import JudgeCall, JudgeRun, Judgment
 
@@ -88,6 +91,18 @@ def read_progress(run: JudgeRun) -> Progress:
         cost_usd=sums["cost"] if sums["attempts"] else Decimal(0),
         seconds_left=_seconds_left(run, calls),
     )
+
+
+def panel_counts(run: JudgeRun) -> dict[str, int]:
+    """How the run's judges decided together, battle by battle; empty where it has but one judge."""
+    if run.judges.count() < 2:
+        return {}
+    outcomes: dict[tuple[int, int], list[str]] = defaultdict(list)
+    rows = run.judgments.exclude(outcome="").order_by().values_list("battle_id", "replicate", "outcome")
+    for battle, replicate, outcome in rows.iterator():
+        outcomes[battle, replicate].append(outcome)
+    decided = Counter(panel.decide(found) for found in outcomes.values())
+    return {outcome: decided[outcome] for outcome in get_args(panel.PanelOutcome)}
 
 
 def _counts(rows: QuerySet, column: str) -> dict[str, int]:

@@ -14,7 +14,7 @@ from arena.campaigns.models import Campaign
 from arena.judging import ending, planning, tasks
 from arena.judging.forms import RunForm
 from arena.judging.models import Judge, JudgeRun, Judgment
-from arena.judging.progress import read_progress, with_counts
+from arena.judging.progress import panel_counts, read_progress, with_counts
 from arena.raters import access
 from arena.raters.models import Role
 
@@ -113,6 +113,7 @@ def judge_run(request: HttpRequest, pk: int) -> HttpResponse:
     page = Paginator(judgments, JUDGMENTS_PER_PAGE).get_page(request.GET.get("page"))
     context = {"run": run, "progress": read_progress(run), "page": page, "shown": shown, "section": "judging"}
     if not getattr(request, "htmx", False):
+        context["panel"] = {} if run.is_open else panel_counts(run)
         return render(request, "judging/run.html", context)
     part = render(request, "judging/run.html#live", context)
     if not run.is_open:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
-from django.db.models import F, Max, Min, Q
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F, Max, Min, Q, QuerySet, Subquery
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
@@ -46,31 +47,52 @@ class Desk:
     lapsed: dict[pairing.Pair, int] = field(default_factory=dict)
 
 
+class OvertakenError(Exception):
+    """Another request of this rater has drawn meanwhile: what they may meet has to be looked at anew."""
+
+
 def hand_out(campaign: Campaign, rater: Rater, wanted: int = LEASES) -> list[Battle]:
     """The first of the rater's open battles, in the order they are shown; tops them up to `wanted`."""
     if not campaign.is_open or wanted < 1:
         return []
+    return _until_alone(lambda: _hand_out(campaign, rater, wanted))
+
+
+def _until_alone(act: Callable[[], list[Battle]]) -> list[Battle]:
+    for _attempt in range(ATTEMPTS - 1):
+        with suppress(OvertakenError, IntegrityError):
+            return act()
+    return act()
+
+
+def _hand_out(campaign: Campaign, rater: Rater, wanted: int) -> list[Battle]:
     texts = Battle.objects.open_for(rater, campaign).with_texts()
-    waiting = list(texts[: ON_PAGE + 1])
+    # The newest battle comes along in the same query: nothing can be drawn between the two looks.
+    rows = list(texts.annotate(latest=Subquery(_newest_first(rater)[:1]))[: ON_PAGE + 1])
+    latest = rows[0].latest if rows else _latest(rater)
+    waiting: list[Battle] = [*rows]
     missing = wanted - len(waiting) if len(waiting) <= ON_PAGE else 0
-    while missing > 0 and (drawn := draw(campaign, rater, missing)):
+    while missing > 0 and (drawn := _draw_once(campaign, rater, missing, latest)):
         missing -= len(drawn)
+        latest = max(battle.pk for battle in drawn)
     enough = min(wanted, ON_PAGE)
     return waiting[:enough] if len(waiting) >= enough else list(texts[:enough])
 
 
 def draw(campaign: Campaign, rater: Rater, wanted: int = 1) -> list[Battle]:
     """New battles for this rater, at most `wanted`; none when there is nothing left that they may meet."""
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            return _draw_once(campaign, rater, wanted)
-        except IntegrityError:
-            if attempt == ATTEMPTS:
-                raise
-    return []
+    return _until_alone(lambda: _draw_once(campaign, rater, wanted, _latest(rater)))
 
 
-def _draw_once(campaign: Campaign, rater: Rater, wanted: int) -> list[Battle]:
+def _latest(rater: Rater) -> int | None:
+    return _newest_first(rater).first()
+
+
+def _newest_first(rater: Rater) -> QuerySet[Battle, int]:
+    return Battle.objects.filter(rater=rater).order_by("-pk").values_list("pk", flat=True)
+
+
+def _draw_once(campaign: Campaign, rater: Rater, wanted: int, latest: int | None) -> list[Battle]:
     for prompts in _prompts_in_random_order(campaign):
         texts = _drawable_texts(campaign, rater, prompts)
         desks = _desks(campaign, rater, list(texts))
@@ -86,7 +108,7 @@ def _draw_once(campaign: Campaign, rater: Rater, wanted: int) -> list[Battle]:
             battles = [
                 _battle(campaign, rater, prompt, possible[prompt], counts, desks[prompt]) for prompt in chosen
             ]
-            return _place(battles, known)
+            return _place(battles, known, rater, latest)
     return []
 
 
@@ -165,11 +187,19 @@ def _battle(
     )
 
 
-def _place(battles: list[Battle], known: set[pairing.Pair]) -> list[Battle]:
-    """Stores the battles and counts their pairs; `known` are the pairs that have a count."""
+def _place(battles: list[Battle], known: set[pairing.Pair], rater: Rater, latest: int | None) -> list[Battle]:
+    """Stores the battles and counts their pairs; `known` are the pairs that have a count.
+
+    Two draws at once could hand out more than a desk holds, or a text that the other's vote reveals: only
+    the one that still finds the rater's `latest` battle places its own.
+    """
     # What comes back after its lease ran out was counted when it was first drawn.
     pairs = Counter(battle.pair for battle in battles if battle.replaces_id is None)
     with transaction.atomic():
+        if connection.features.has_select_for_update:  # elsewhere a transaction writes alone
+            Rater.objects.select_for_update().get(pk=rater.pk)
+        if _latest(rater) != latest:
+            raise OvertakenError
         placed = Battle.objects.bulk_create(battles)
         PairCount.objects.add(battles[0].campaign_id, pairs, pairs.keys() - known)
     return placed

@@ -57,7 +57,14 @@ class Rater(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["team", "pseudonym"], name="one_pseudonym_per_team")]
+        constraints = [
+            models.UniqueConstraint(fields=["team", "pseudonym"], name="one_pseudonym_per_team"),
+            models.UniqueConstraint(
+                fields=["team", "user"],
+                condition=models.Q(admission="login"),
+                name="one_signed_in_rater_per_user_and_team",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.pseudonym

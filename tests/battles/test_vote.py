@@ -18,7 +18,7 @@ from arena.campaigns.models import Campaign, Guide
 from arena.raters.models import Rater
 
 BACK = "/campaigns/small/battle/"
-VOTE_AND_NEXT = 10
+VOTE_AND_NEXT = 11
 
 
 def is_work(query: dict) -> bool:

@@ -66,6 +66,8 @@
 
   function unseen() {
     if (!narrow.matches) return null;
+    const prompt = current().querySelector(".prompt");
+    if (prompt.matches("[data-cut]:not([data-read])")) return prompt;
     // The watcher may be a frame late.
     return [...current().querySelectorAll(".pane")].find((pane) => !seen.has(pane) && !isInView(pane)) ?? null;
   }
@@ -143,7 +145,7 @@
 
   /* "Recorded: B." and the names, where they are shown; not the button. */
   function recordedWords() {
-    return [...part("recorded").querySelectorAll("span")].map((line) => line.textContent.trim()).join(" ");
+    return [...part("recorded").querySelectorAll("span:not(.no-undo)")].map((line) => line.textContent.trim()).join(" ");
   }
 
   function finish(answer) {
@@ -244,8 +246,7 @@
     if (!isReady()) return;
     const hidden = unseen();
     if (hidden) {
-      tell(hidden.matches(".pane-a") ? say.saySeeA : say.saySeeB);
-      hidden.scrollIntoView({ block: "start" });
+      lead(hidden);
       return;
     }
     clock(!document.hidden);
@@ -257,6 +258,17 @@
     enqueue({ id: newId(), url: url("vote", battle), battle, leaves: true, body });
   }
 
+  /* To what hasn't been looked at. */
+  function lead(hidden) {
+    const isPrompt = hidden.matches(".prompt");
+    tell(isPrompt ? say.saySeePrompt : hidden.matches(".pane-a") ? say.saySeeA : say.saySeeB);
+    if (isPrompt) {
+      hidden.open = true;
+      hidden.querySelector(".whole[aria-expanded=false]")?.click();
+    }
+    hidden.scrollIntoView({ block: "start" });
+  }
+
   function skip() {
     if (!isReady()) return;
     const { battle } = current().dataset;
@@ -265,6 +277,10 @@
   }
 
   function undo() {
+    if (say.sayNoUndo) {
+      tell(say.sayNoUndo);
+      return;
+    }
     const button = part("recorded").querySelector("[data-act=undo]");
     const id = queue.length ? lastVoted : button?.getAttribute("formaction").split("/").at(-3);
     if (!id) return;

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from arena.battles.ballots import can_undo
@@ -16,6 +17,7 @@ from arena.battles.models import Battle, Outcome, Vote
 from arena.campaigns.models import Campaign
 from arena.raters.models import Rater
 
+FIRST_WORDS = 32  # characters
 RECORDED_AS: dict[str, str | Promise] = {
     Outcome.MODEL_A: _("A"),
     Outcome.MODEL_B: _("B"),
@@ -54,6 +56,7 @@ class Recorded:
     can_undo: bool
     name_a: str = ""
     name_b: str = ""
+    prompt: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,10 @@ class Screen:
     @property
     def current(self) -> Shown | None:
         return self.battles[0] if self.battles else None
+
+    @property
+    def offers_undo(self) -> bool:
+        return can_undo(self.campaign)
 
     @property
     def ahead(self) -> list[Shown]:
@@ -88,7 +95,8 @@ def look(
     if campaign.quota and not beyond_quota:
         wanted = min(LEASES, campaign.quota - done)
     battles = [Shown.of(battle) for battle in hand_out(campaign, rater, wanted)]
-    vote = vote or last_vote(campaign, rater)
+    if vote is None or campaign.reveals_each_vote:  # names and prompt come with it in one query
+        vote = last_vote(campaign, rater)
     return Screen(
         campaign, done, battles, recorded(campaign, vote), state_of(campaign, battles, done, wanted)
     )
@@ -107,17 +115,26 @@ def state_of(campaign: Campaign, battles: list[Shown], done: int, wanted: int) -
 def last_vote(campaign: Campaign, rater: Rater) -> Vote | None:
     """None too when it is undone: the vote before it has become final."""
     votes = Vote.objects.of(rater, campaign).select_related(
-        "retraction", "battle__competitor_a", "battle__competitor_b"
+        "retraction", "battle__prompt", "battle__competitor_a", "battle__competitor_b"
     )
     vote = votes.order_by("-pk").first()
     return None if vote is None or hasattr(vote, "retraction") else vote
 
 
 def recorded(campaign: Campaign, vote: Vote | None) -> Recorded | None:
-    """The line about the last vote; it names the two models only where each vote reveals them."""
+    """The line about the last vote; it names the two models only where each vote reveals them.
+
+    The names then stand under the next battle, so the first words of their own prompt go with them.
+    """
     if vote is None:
         return None
     battle, outcome = vote.battle, RECORDED_AS[vote.outcome]
     if campaign.reveals_each_vote:
-        return Recorded(battle.public_id, outcome, False, battle.competitor_a.name, battle.competitor_b.name)
+        names = battle.competitor_a.name, battle.competitor_b.name
+        return Recorded(battle.public_id, outcome, False, *names, first_words(battle))
     return Recorded(battle.public_id, outcome, can_undo(campaign))
+
+
+def first_words(battle: Battle) -> str:
+    text = battle.prompt.text if battle.prompt else ""
+    return Truncator(" ".join(text.split())).chars(FIRST_WORDS)

@@ -5,6 +5,7 @@ from arena.battles import views
 urlpatterns = [
     path("campaigns/<slug:slug>/battle/", views.battle, name="battle"),
     path("campaigns/<slug:slug>/battle/more/", views.battle_more, name="battle-more"),
+    path("campaigns/<slug:slug>/preview/", views.battle_preview, name="battle-preview"),
     path("campaigns/<slug:slug>/my-votes/", views.my_votes, name="my-votes"),
     path("battles/<uuid:public_id>/vote/", views.battle_vote, name="battle-vote"),
     path("battles/<uuid:public_id>/undo/", views.battle_undo, name="battle-undo"),

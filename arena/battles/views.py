@@ -1,11 +1,14 @@
 """The rater's pages. Before a campaign's reveal nothing here may say which model wrote what."""
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -14,15 +17,19 @@ from django.views.decorators.http import require_GET, require_POST
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.middleware import HtmxDetails
 
-from arena.battles import ballots, screen
+from arena.battles import ballots, preview, screen
 from arena.battles.forms import BallotForm, FlagForm
 from arena.battles.models import Battle, Vote
 from arena.campaigns.admission import SESSION_KEY, current_rater
 from arena.campaigns.models import Campaign
-from arena.raters.models import Rater
+from arena.raters import access
+from arena.raters.models import Rater, Role
 
 BEYOND_QUOTA = "beyond_quota"
 VOTES_PER_PAGE = 50
+
+P = ParamSpec("P")
+R = TypeVar("R", bound=HttpRequest)
 
 
 class HtmxRequest(HttpRequest):
@@ -35,19 +42,42 @@ class SeeOther(HttpResponseRedirect):
     status_code = 303
 
 
+class NoPlaceError(Exception):
+    """This browser is no rater of the campaign; `campaign` is None when it can't or mustn't be said which."""
+
+    def __init__(self, campaign: Campaign | None = None) -> None:
+        self.campaign = campaign
+
+
+def for_raters(
+    view: Callable[Concatenate[R, P], HttpResponseBase],
+) -> Callable[Concatenate[R, P], HttpResponseBase]:
+    """Tells whoever has no place how to get one."""
+
+    @wraps(view)
+    def guarded(request: R, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        try:
+            return view(request, *args, **kwargs)
+        except NoPlaceError as refusal:
+            return no_place(request, refusal.campaign)
+
+    return guarded
+
+
 @require_GET
 @never_cache
 @vary_on_headers("HX-Request")
+@for_raters
 def battle(request: HtmxRequest, slug: str) -> HttpResponseBase:
-    campaign = get_object_or_404(Campaign, slug=slug)
-    rater = current_rater(request, campaign)
+    campaign, rater = own_place(request, slug)
     if rater is None:
-        return to_the_door(campaign)
+        return redirect("begin", slug)
     return show(request, screen.look(campaign, rater, beyond_quota=goes_beyond(request, campaign)))
 
 
 @require_POST
 @never_cache
+@for_raters
 def battle_vote(request: HtmxRequest, public_id: UUID) -> HttpResponseBase:
     battle, rater = own_battle(request, public_id)
     form = BallotForm(request.POST)
@@ -68,6 +98,7 @@ def battle_vote(request: HtmxRequest, public_id: UUID) -> HttpResponseBase:
 
 @require_POST
 @never_cache
+@for_raters
 def battle_undo(request: HtmxRequest, public_id: UUID) -> HttpResponseBase:
     battle, rater = own_battle(request, public_id)
     try:
@@ -80,6 +111,7 @@ def battle_undo(request: HtmxRequest, public_id: UUID) -> HttpResponseBase:
 
 @require_POST
 @never_cache
+@for_raters
 def battle_skip(request: HtmxRequest, public_id: UUID) -> HttpResponseBase:
     battle, rater = own_battle(request, public_id)
     try:
@@ -91,6 +123,7 @@ def battle_skip(request: HtmxRequest, public_id: UUID) -> HttpResponseBase:
 
 @require_POST
 @never_cache
+@for_raters
 def battle_flag(request: HtmxRequest, public_id: UUID) -> HttpResponseBase:
     battle, rater = own_battle(request, public_id)
     form = FlagForm(request.POST)
@@ -102,11 +135,12 @@ def battle_flag(request: HtmxRequest, public_id: UUID) -> HttpResponseBase:
 
 @require_POST
 @never_cache
+@for_raters
 def battle_more(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Goes on beyond the number of votes that was asked for."""
-    campaign = get_object_or_404(Campaign, slug=slug)
-    if current_rater(request, campaign) is None:
-        raise Http404
+    campaign, rater = own_place(request, slug)
+    if rater is None:
+        raise NoPlaceError
     if not goes_beyond(request, campaign):
         request.session[BEYOND_QUOTA] = [*request.session.get(BEYOND_QUOTA, []), campaign.pk]
     return SeeOther(reverse("battle", args=[slug]))
@@ -114,11 +148,11 @@ def battle_more(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 @require_GET
 @never_cache
+@for_raters
 def my_votes(request: HttpRequest, slug: str) -> HttpResponseBase:
-    campaign = get_object_or_404(Campaign, slug=slug)
-    rater = current_rater(request, campaign)
+    campaign, rater = own_place(request, slug)
     if rater is None:
-        return to_the_door(campaign)
+        return redirect("begin", slug)
     votes = Vote.objects.of(rater, campaign).standing().with_battles().order_by("-pk")
     context = {
         "campaign": campaign,
@@ -128,18 +162,44 @@ def my_votes(request: HttpRequest, slug: str) -> HttpResponseBase:
     return render(request, "battles/my_votes.html", context)
 
 
-def to_the_door(campaign: Campaign) -> HttpResponseBase:
-    if campaign.admission == Campaign.Admission.INVITE:
-        raise Http404
-    return redirect("begin", campaign.slug)
+@require_GET
+@never_cache
+@access.researcher_required
+def battle_preview(request: HttpRequest, slug: str) -> HttpResponse:
+    """One battle as raters see it, for the team. Nothing is drawn, stored or counted."""
+    campaign = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=slug)
+    example = preview.example(campaign)
+    context = {
+        "campaign": campaign,
+        "guide": campaign.current_guide,
+        "shown": screen.Shown.of(example) if example else None,
+    }
+    return render(request, "battles/preview.html", context)
+
+
+def own_place(request: HttpRequest, slug: str) -> tuple[Campaign, Rater | None]:
+    """The campaign and who this browser is in it: None where anyone may begin."""
+    campaign = Campaign.objects.filter(slug=slug).first()
+    rater = current_rater(request, campaign) if campaign else None
+    if campaign is None or (rater is None and campaign.admission == Campaign.Admission.INVITE):
+        raise NoPlaceError(campaign)
+    return campaign, rater
+
+
+def no_place(request: HttpRequest, campaign: Campaign | None) -> HttpResponse:
+    """Strangers can't tell a campaign that needs an invite from none; the team is led to its preview."""
+    is_staff = campaign is not None and access.has_role(request.user, campaign.team_id, Role.RESEARCHER)
+    leads_on = is_staff and request.method == "GET"
+    context = {"campaign": campaign if leads_on else None}
+    return render(request, "battles/no_place.html", context, status=200 if leads_on else 404)
 
 
 def own_battle(request: HttpRequest, public_id: UUID) -> tuple[Battle, Rater]:
     """The battle, if it was handed to the rater in this browser. Someone else's and none look the same."""
-    battle = get_object_or_404(Battle.objects.with_ballot(), public_id=public_id, rater__is_active=True)
+    battle = Battle.objects.with_ballot().filter(public_id=public_id, rater__is_active=True).first()
     raters = request.session.get(SESSION_KEY, {})
-    if battle.rater is None or raters.get(str(battle.campaign_id)) != battle.rater_id:
-        raise Http404
+    if not (battle and battle.rater) or raters.get(str(battle.campaign_id)) != battle.rater_id:
+        raise NoPlaceError
     return battle, battle.rater
 
 

@@ -52,12 +52,6 @@ def test_the_page_is_never_kept_by_a_cache(desk):
         assert "ETag" not in answer and "Last-Modified" not in answer
 
 
-@pytest.mark.parametrize("path", ["battle/", "my-votes/"])
-def test_a_stranger_finds_nothing_where_an_invite_is_needed(small_campaign, path):
-    assert Client().get(f"/campaigns/small/{path}").status_code == 404
-    assert Client().get(f"/campaigns/none/{path}").status_code == 404
-
-
 @pytest.mark.parametrize("admission", [Campaign.Admission.OPEN, Campaign.Admission.LOGIN])
 def test_a_stranger_is_led_to_the_door_where_none_is_needed(make_campaign, admission):
     make_campaign(admission=admission)
@@ -112,6 +106,18 @@ def test_when_nothing_is_left_the_page_says_so(make_campaign, sit_down):
     last = desk.vote(desk.on_screen())
     assert "That was the last battle" in words(last)
     assert "That was the last battle" in words(desk.look())
+    assert "two models meet once on a prompt" in words(desk.look())
+    assert "every prompt with every pair" not in words(desk.look())
+
+
+def test_where_names_are_shown_the_last_page_says_why_it_ends_before_all_pairs_have_met(
+    make_campaign, sit_down
+):
+    desk = sit_down(make_campaign(prompts=1, reveal=Campaign.Reveal.AFTER_VOTE))
+    last = desk.vote(desk.on_screen())
+    assert Battle.objects.count() == 1, "a second of the three pairs was drawn with a name that is known"
+    assert "a model that you have met on a prompt doesn't come back on that prompt" in words(last)
+    assert "two models meet once" not in words(last)
 
 
 def test_a_campaign_without_two_different_responses_says_what_is_missing(desk):

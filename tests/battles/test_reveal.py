@@ -1,10 +1,21 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from arena.campaigns.models import Campaign
+from arena.corpus.models import Prompt
 
 NAMES = ("Ember", "Fjord", "Grove")
+
+
+def recorded(answer) -> str:
+    return answer.content.decode().split('<p id="recorded">')[1].split("</p>")[0]
+
+
+def words(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", "", html).split())
 
 
 def names_in(answer) -> set[str]:
@@ -27,9 +38,46 @@ def test_after_vote_names_the_two_that_were_just_judged_and_no_other(sit_at):
     answer = desk.vote(battle)
     a, b = battle.competitor_a.name, battle.competitor_b.name
     assert names_in(answer) == names_in(desk.look()) == {a, b}
-    assert f"A was {a}." in answer.content.decode()
-    assert f"B was {b}." in answer.content.decode()
     assert names_in(my_votes(desk)) == {a, b}
+
+
+def test_the_names_come_with_the_words_of_their_own_prompt_and_in_no_sides_colour(sit_at):
+    desk = sit_at(Campaign.Reveal.AFTER_VOTE)
+    battle = desk.on_screen()
+    Prompt.objects.filter(pk=battle.prompt_id).update(
+        messages=[{"role": "user", "content": "Tell me \n why " + "the tide comes in twice a day"}]
+    )
+    a, b = battle.competitor_a.name, battle.competitor_b.name
+    sentence = f"Last battle (“Tell me why the tide comes in t…”): A was {a}, B was {b}."
+    desk.vote(battle, "tie")
+    for answer in (desk.look(), desk.look(**{"HX-Request": "true"})):
+        line = recorded(answer)
+        assert sentence in words(line)
+        assert "side-a" not in line and "side-b" not in line
+
+
+def test_the_names_of_a_battle_whose_prompt_was_redacted_still_say_whose_they_are(sit_at):
+    desk = sit_at(Campaign.Reveal.AFTER_VOTE)
+    battle = desk.on_screen()
+    desk.vote(battle)
+    Prompt.objects.filter(pk=battle.prompt_id).update(messages=[])
+    assert f"Last battle: A was {battle.competitor_a.name}, B was" in words(recorded(desk.look()))
+
+
+@pytest.mark.parametrize(
+    ("reveal", "has_undo"),
+    [(Campaign.Reveal.NEVER, True), (Campaign.Reveal.AFTER_CLOSE, True), (Campaign.Reveal.AFTER_VOTE, False)],
+)
+def test_undo_is_listed_where_there_is_one_and_its_absence_is_explained_elsewhere(sit_at, reveal, has_undo):
+    desk = sit_at(reveal)
+    page = desk.look().content.decode()
+    keys = page.split('<dialog id="keys"')[1].split("</dialog>")[0]
+    assert ("<kbd>Z</kbd>" in keys) is has_undo
+    assert ("There is no undo in this campaign" in keys) is not has_undo
+    desk.vote(desk.on_screen())
+    line = recorded(desk.look())
+    assert ('data-act="undo"' in line) is has_undo
+    assert ("No undo: its names are out." in line) is not has_undo
 
 
 def test_a_skip_reveals_nothing(sit_at):

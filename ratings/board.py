@@ -13,12 +13,16 @@ from ratings.clusters import Dimension, VoteScores, effective_clusters, effectiv
 from ratings.comparisons import Comparisons, Tally, relabelled_tally, tally
 from ratings.davidson import DavidsonFit, TieLikelihood, fit_davidson
 from ratings.engine_check import check_plain, check_rows
-from ratings.errors import BadOptionError
+from ratings.errors import BadOptionError, NotConvergedError
 from ratings.newton import Vector
 from ratings.rows import LARGE, Rows, sort_rows
 from ratings.standings import Check
 from ratings.style import MAX_VIF, NO_VARIATION, Scaled, inflation_factors, scale_covariates
+from ratings.thin_votes import guarded
 from ratings.uncertainty import Covariance, robust_covariance, tally_sandwich, vote_scores
+from ratings.wording import counted, in_words, listed
+
+PLAIN_AFTER_ALL = "No feature of style is left to control for: this board is the plain one."
 
 POSITION = "position"
 """The covariate that is +1 for side a: its coefficient is the advantage of being shown first."""
@@ -58,6 +62,7 @@ def fit_board(comparisons: Comparisons, options: LeaderboardOptions) -> FittedBo
         notes = [*notes, *dropped]
         scaled = _part_of(scaled, board.covariate_names, fit.covariate_names)
         covariance, scores = robust_covariance(board, rows, fit, dimensions)
+    covariance = guarded(covariance, fit, plain, cells, scores)
     dropped_votes = len(board) - int(cells.counts.sum())
     return FittedBoard(
         order,
@@ -82,18 +87,55 @@ def _fit_rows(
     rows = sort_rows(board, options.policies, exact=plain.pseudo is not None)
     if board.covariates is None:
         return rows, plain, None, []
+    rows, board, scarce = _affordable(rows, board)
     kept, inflation, dropped = _told_apart(rows, board.covariate_names, plain)
-    if len(kept) < len(rows.z):
-        rows = replace(rows, z=rows.z[kept])
-    if not len(kept):
-        return rows, plain, None, dropped
-    fit = fit_rows(rows, cells, plain)
+    dropped = [*scarce, *dropped]
+    while len(kept):
+        shown = replace(rows, z=rows.z[kept]) if len(kept) < len(rows.z) else rows
+        names = tuple(board.covariate_names[j] for j in kept)
+        try:
+            return shown, replace(fit_rows(shown, cells, plain), covariate_names=names), inflation, dropped
+        except NotConvergedError:
+            kept, inflation = kept[:-1], inflation[:-1]
+            dropped.append(_unsettled(names[-1], len(rows)))
+            if not len(kept):
+                dropped.append(PLAIN_AFTER_ALL)
+    return replace(rows, z=rows.z[kept]), plain, None, dropped
+
+
+def _unsettled(name: str, votes: int) -> str:
     return (
-        rows,
-        replace(fit, covariate_names=tuple(board.covariate_names[j] for j in kept)),
-        inflation,
-        dropped,
+        f"Style control leaves out {in_words(name)}: with it {counted(votes, 'vote', 'votes')} set no limit"
+        " to what style is worth, for it tells every outcome."
     )
+
+
+VOTES_PER_COVARIATE = 10
+"""Fewer votes than this for each covariate settle none: it would fit their accidents."""
+
+
+def _affordable(rows: Rows, board: Comparisons) -> tuple[Rows, Comparisons, list[str]]:
+    """As many covariates, the first ones first, as the votes can tell of; what was left out, in words.
+
+    The position is asked for by name and stays.
+    """
+    names = board.covariate_names
+    style = [j for j, name in enumerate(names) if name != POSITION]
+    spared = style[len(rows) // VOTES_PER_COVARIATE :]
+    if not spared:
+        return rows, board, []
+    kept = [j for j in range(len(names)) if j not in spared]
+    needed = VOTES_PER_COVARIATE * len(style)
+    left_out = listed([in_words(names[j]) for j in spared])
+    votes = counted(len(rows), "vote", "votes")
+    note = f"Style control leaves out {left_out}: not enough data, {votes}, {needed} needed."
+    z = board.covariates
+    fewer = replace(
+        board,
+        covariates=None if z is None else z[:, kept],
+        covariate_names=tuple(names[j] for j in kept),
+    )
+    return replace(rows, z=rows.z[kept]), fewer, [note]
 
 
 def _part_of(scaled: Scaled | None, before: tuple[str, ...], after: tuple[str, ...]) -> Scaled | None:
@@ -167,7 +209,7 @@ def _style(board: Comparisons, options: LeaderboardOptions) -> tuple[Comparisons
     flat = scaled.scale < NO_VARIATION
     names = np.array(board.covariate_names, dtype=object)
     notes = [
-        f"Style covariate {name} never differs between the sides and was left out." for name in names[flat]
+        f"Style control leaves out {in_words(name)}: no two responses differ in it." for name in names[flat]
     ]
     kept = _part(scaled, np.flatnonzero(~flat))
     return replace(board, covariates=kept.z, covariate_names=tuple(names[~flat])), kept, notes
@@ -195,13 +237,18 @@ def _told_apart(
         worst = int((inflation / [_limit(names[j]) for j in kept]).argmax())
         if inflation[worst] <= _limit(names[kept[worst]]):
             return kept, inflation, notes
-        notes.append(
-            f"Covariate {names[kept[worst]]} was left out: it repeats the models or other covariates"
-            f" (variance inflation {inflation[worst]:.3g})."
-        )
+        notes.append(_repeats(names[kept[worst]], inflation[worst]))
         kept = np.delete(kept, worst)
-    notes.append("No covariate is left: this board is the plain one.")
+    notes.append(PLAIN_AFTER_ALL)
     return kept, np.zeros(0), notes
+
+
+def _repeats(name: str, inflation: float) -> str:
+    how = "wholly" if np.isinf(inflation) else f"nearly; variance inflation {inflation:.3g}"
+    return (
+        f"Style control leaves out {in_words(name)}: here it can't be told apart from which models fought and"
+        f" from the other features ({how})."
+    )
 
 
 def _limit(name: str) -> float:

@@ -59,6 +59,8 @@ def interval_ends(board: FittedBoard, progress: Progress | None = None) -> Ends:
     runs = _resample(board, progress)
     if board.options.interval == "percentile":
         boot_lower, boot_upper = _widest(runs, confidence)
+        own = np.where(covariance.leaning, reach, 0.0)
+        boot_lower, boot_upper = np.fmin(boot_lower, params - own), np.fmax(boot_upper, params + own)
     else:
         boot_reach = critical * _bootstrap_deviations(board, runs)
         boot_lower, boot_upper = params - boot_reach, params + boot_reach
@@ -112,8 +114,7 @@ def _bootstrap_deviations(board: FittedBoard, runs: list[Resamples]) -> Vector:
         covariance = board.covariance
         cell = np.diag(sum(covariance.floors, -covariance.matrix))
         variances.append(variances[0] + variances[1] - cell)
-    deviations: Vector = np.sqrt(np.max(variances, axis=0))
-    return deviations
+    return board.covariance.guarded_deviations(np.max(variances, axis=0))
 
 
 def _widest(runs: list[Resamples], confidence: float) -> tuple[Vector, Vector]:

@@ -91,8 +91,11 @@ def contrast_of(board: FittedBoard, i: int, j: int) -> Vector:
 
 
 def effective_clusters_of(board: FittedBoard, contrast: Vector) -> float:
-    """min(G*, G_c) over the dimensions for one contrast (p,); infinite for independent votes."""
+    """min(G*, G_c) over the dimensions for one contrast (p,); infinite for independent votes, 0 where one of
+    its parameters has no interval."""
     covariance = board.covariance
+    if covariance.none is not None and covariance.none[contrast != 0].any():
+        return 0.0
     if board.scores is None:
         return float(min(covariance.effective, covariance.effective_per_parameter[contrast != 0].min()))
     own = [

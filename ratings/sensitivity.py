@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ratings.bradley_terry import PairLikelihood, fit_likelihood
 from ratings.comparisons import BOTH_BAD, TIE, TIE_UNSTABLE, Comparisons, HalfOrDrop, Policies, Ties, tally
 from ratings.davidson import fit_davidson
-from ratings.errors import BadOptionError, IncomparableError, NoVotesError
+from ratings.errors import BadOptionError, IncomparableError, NotConvergedError, NoVotesError
 from ratings.newton import Vector
 from ratings.scale import to_points
 
@@ -51,6 +51,8 @@ def policy_sensitivity(
             boards.append(_compared(comparisons, other, reference))
         except (NoVotesError, IncomparableError, BadOptionError) as error:
             boards.append(PolicyBoard(other, 0, None, None, None, None, error.what))
+        except NotConvergedError:
+            boards.append(PolicyBoard(other, 0, None, None, None, None, "too few votes to settle a fit"))
     return tuple(boards)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ratings.board import FittedBoard, plain_scores
 from ratings.board_intervals import Ends
+from ratings.errors import NotConvergedError
 from ratings.firth import one_sided_bound
 from ratings.newton import Vector
 from ratings.rows import sum_by
@@ -76,6 +77,7 @@ def _rating_columns(board: FittedBoard, ends: Ends) -> dict[str, Column]:
         "standard_error": np.where(unbounded | np.isnan(lower) | ~fought, np.nan, error),
         "lower": points(lower, fought),
         "upper": points(upper, fought),
+        "no_interval": fought & np.isnan(lower) & np.isnan(upper),
         "bootstrap_lower": points(ends.boot_lower[:k], fought & ~unbounded),
         "bootstrap_upper": points(ends.boot_upper[:k], fought & ~unbounded),
     }
@@ -127,6 +129,9 @@ def _style_columns(board: FittedBoard) -> dict[str, Column]:
     paired = (board.plain, plain_scores(board, board.rows), board.fit, board.scores)
     deviations = POINTS_PER_LOG_ODDS * shift_deviations(*paired, board.covariance)
     reach = critical_values(board.covariance.degrees[:k], board.options.confidence) * deviations
+    if board.covariance.few is not None:
+        # the model says nothing of a move: no floor to lean on
+        reach = np.where(board.covariance.few[:k], np.nan, reach)
     return {
         "style_shift": shift,
         "style_shift_lower": shift - reach,
@@ -144,7 +149,11 @@ def _bounded_ends(board: FittedBoard, ends: Ends) -> tuple[Vector, Vector]:
         lower[i] = upper[i] = np.nan
         if graph.unbounded_above[i] and graph.unbounded_below[i]:
             continue
-        bound = one_sided_bound(board.cells, board.plain, int(i), board.options.confidence)
+        try:
+            bound = one_sided_bound(board.cells, board.plain, int(i), board.options.confidence)
+        except NotConvergedError:
+            # a handful of votes may set no bound at all
+            continue
         bound += board.fit.params[i] - board.plain.params[i]
         (lower if graph.unbounded_above[i] else upper)[i] = bound
     return lower, upper

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ratings.bradley_terry import Fit, RowLikelihood, laplacian
-from ratings.clusters import Dimension, VoteScores, cluster, consecutive, cr0
+from ratings.clusters import Dimension, VoteScores, cluster, cr0
 from ratings.comparisons import Comparisons, Tally
 from ratings.newton import Matrix, Vector
 from ratings.rows import Rows
@@ -32,7 +32,8 @@ class Covariance:
 
     matrix: V, may be indefinite if two-way · floors: the one-way terms no contrast's variance falls below ·
     independent: HC0 on the same fit · dimensions: how the votes cluster, empty if assumed independent ·
-    conditional_on: dimensions with a single cluster, about which nothing can be said.
+    conditional_on: dimensions with a single cluster, about which nothing can be said · model: H⁻, below which
+    no variance falls where votes are `few` (p,) or clusters are · none (p,): no interval (thin_votes.py).
     """
 
     matrix: Matrix
@@ -40,6 +41,9 @@ class Covariance:
     independent: Matrix
     dimensions: tuple[Dimension, ...]
     conditional_on: tuple[str, ...]
+    model: Matrix | None = None
+    few: NDArray[np.bool_] | None = None
+    none: NDArray[np.bool_] | None = None
 
     @property
     def method(self) -> str:
@@ -58,23 +62,39 @@ class Covariance:
     def deviations(self) -> Vector:
         """Standard errors (p,) of each rating less the mean, and of each coefficient."""
         variances = [np.diag(m) for m in (self.matrix, *self.floors)]
-        deviations: Vector = np.sqrt(np.maximum(np.max(variances, axis=0), 0))
-        return deviations
+        return self.guarded_deviations(np.max(variances, axis=0))
+
+    def guarded_deviations(self, variances: Vector) -> Vector:
+        """Standard errors (p,) from variances, robust or resampled, that may have come out too small."""
+        model = None if self.model is None else np.diag(self.model)
+        return _guarded(variances, np.diag(self.independent), model, self.leaning)
+
+    @cached_property
+    def leaning(self) -> NDArray[np.bool_]:
+        """Parameters (p,) whose variance leans on the model's, for their votes or clusters are few."""
+        few = np.zeros(len(self.matrix), dtype=bool) if self.few is None else self.few
+        leaning: NDArray[np.bool_] = few | (
+            np.minimum(self.effective, self.effective_per_parameter) < FEW_CLUSTERS
+        )
+        return leaning
 
     @cached_property
     def difference_deviations(self) -> Matrix:
         """Standard errors (p, p) of all differences of two parameters; zero on the diagonal."""
-        variances = [np.diag(m)[:, None] + np.diag(m)[None, :] - 2 * m for m in (self.matrix, *self.floors)]
-        largest = np.maximum(np.max(variances, axis=0), 0)
-        np.fill_diagonal(largest, 0.0)
-        deviations: Matrix = np.sqrt(largest)
+        variances = np.max([_of_differences(m) for m in (self.matrix, *self.floors)], axis=0)
+        model = None if self.model is None else _of_differences(self.model)
+        leaning = self.leaning[:, None] | self.leaning[None, :]
+        deviations: Matrix = _guarded(variances, _of_differences(self.independent), model, leaning)
+        np.fill_diagonal(deviations, 0.0)
         return deviations
 
     def deviation(self, contrast: Vector) -> float:
         """Standard error of cᵀθ for a contrast c (p,)."""
-        return float(
-            np.sqrt(max(0.0, *(float(contrast @ m @ contrast) for m in (self.matrix, *self.floors))))
-        )
+        variance = max(0.0, *(float(contrast @ m @ contrast) for m in (self.matrix, *self.floors)))
+        model = None if self.model is None else np.array(contrast @ self.model @ contrast)
+        leaning = np.array(self.leaning[contrast != 0].any())
+        independent = np.array(contrast @ self.independent @ contrast)
+        return float(_guarded(np.array(variance), independent, model, leaning))
 
     @property
     def effective(self) -> float:
@@ -93,7 +113,8 @@ class Covariance:
     def degrees(self) -> Vector:
         """Degrees of freedom (p,) of each parameter's t: min(G*, G_c) − 1; 0: no interval can be given."""
         effective = np.minimum(self.effective, self.effective_per_parameter)
-        return np.where(effective < NO_INTERVAL, 0.0, effective - 1)
+        none = effective < NO_INTERVAL if self.none is None else self.none | (effective < NO_INTERVAL)
+        return np.where(none, 0.0, effective - 1)
 
     @cached_property
     def design_effect(self) -> float:
@@ -108,6 +129,29 @@ class Covariance:
         for dimension in self.dimensions:
             flags |= dimension.fallen_back
         return flags
+
+
+LEAST_DESIGN_EFFECT = 0.25
+"""A variance below this share of HC0's comes from clusters that cancel by chance: HC0's takes its place."""
+
+
+def _guarded(
+    variances: NDArray[np.float64],
+    independent: NDArray[np.float64],
+    model: NDArray[np.float64] | None,
+    leaning: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Roots of variances (any shape): HC0's where far below it, at least the model's where `leaning`."""
+    kept = np.where(variances < LEAST_DESIGN_EFFECT * independent, independent, variances)
+    if model is not None:
+        kept = np.where(leaning, np.maximum(kept, model), kept)
+    roots: NDArray[np.float64] = np.sqrt(np.maximum(kept, 0))
+    return roots
+
+
+def _of_differences(matrix: Matrix) -> Matrix:
+    """Variances (p, p) of all differences of two parameters."""
+    return np.diag(matrix)[:, None] + np.diag(matrix)[None, :] - 2 * matrix
 
 
 def critical_values(degrees: Vector, confidence: float) -> Vector:
@@ -143,7 +187,8 @@ def robust_covariance(
 ) -> tuple[Covariance, VoteScores]:
     """HC0, one-way CR3 or two-way covariance by the `dimensions` (of "rater", "prompt") that are given."""
     scores = vote_scores(rows, fit)
-    hc0 = fit.bread @ RowLikelihood(rows).outer(scores.residual**2) @ fit.bread
+    squares = RowLikelihood(rows).outer(scores.residual**2)
+    hc0 = fit.bread @ squares @ fit.bread
     found = [cluster(name, getattr(comparisons, name), scores, fit) for name in dimensions]
     single = tuple(d.name for d in found if d.count == 1)
     several = tuple(d for d in found if d.count > 1)
@@ -151,7 +196,7 @@ def robust_covariance(
         return Covariance(hc0, (), hc0, (), single), scores
     if len(several) == 1:
         return Covariance(several[0].covariance, (), hc0, several, single), scores
-    labels, count = consecutive(several[0].labels * several[1].count + several[1].labels)
-    cell = cr0(scores, fit.bread, labels, count)
+    labels = several[0].labels * several[1].count + several[1].labels
+    cell = cr0(scores, fit.bread, labels, several[0].count * several[1].count, squares)
     floors = tuple(d.covariance for d in several)
     return Covariance(floors[0] + floors[1] - cell, floors, hc0, several, single), scores

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ratings.standings import Standing
 from ratings.uncertainty import FEW_CLUSTERS
+from ratings.wording import counted
 
 if TYPE_CHECKING:
     from ratings.board import FittedBoard
@@ -24,11 +25,12 @@ def warnings_of(board: FittedBoard, standings: Sequence[Standing], without_maxim
         )
     if without_maximum:
         yield (
-            f"{without_maximum} of {board.options.bootstrap} resamples had no finite estimate and were held"
-            " by pseudo-battles (Firth)."
+            f"{without_maximum:,} of {board.options.bootstrap:,} resamples left a model nothing but wins, or"
+            " nothing but losses; a few invented half-won battles kept its rating finite (Firth’s method)."
         )
     if board.n_dropped:
-        yield f"{board.n_dropped} votes were left out by the policies for ties, both bad and unstable ties."
+        left = counted(board.n_dropped, "vote was", "votes were")
+        yield f"{left} left out by the policies for ties, both bad and unstable ties."
 
 
 def _about_intervals(board: FittedBoard) -> Iterator[str]:
@@ -45,8 +47,8 @@ def _about_intervals(board: FittedBoard) -> Iterator[str]:
         )
     if covariance.fallen_back.any():
         yield (
-            "Some competitors hang on the votes of a single rater or prompt; without them they couldn't be"
-            " placed, and pseudo-battles (Firth) stand in."
+            "Some models hang on a single rater or prompt: without its votes they couldn't be placed, and"
+            " invented half-won battles stand in for them (Firth’s method)."
         )
 
 
@@ -59,12 +61,13 @@ def _about_graph(standings: Sequence[Standing]) -> Iterator[str]:
         )
     silent = sum(not s.battles for s in standings)
     if silent:
-        yield f"{silent} competitors have no vote and no rating."
+        yield f"{counted(silent, 'model has', 'models have')} no vote and no rating."
     unbounded = sum(s.unbounded_above or s.unbounded_below for s in standings)
     if unbounded:
         yield (
-            f"{unbounded} competitors won every battle, or lost every one, against the rest: their ratings"
-            " are provisional (Firth) with a one-sided bound that takes votes as independent."
+            f"{counted(unbounded, 'model has', 'models have')} won every battle, or lost every one, against"
+            " the rest: such a rating is provisional (Firth’s method), with a one-sided bound that takes"
+            " votes as independent."
         )
 
 
@@ -72,9 +75,18 @@ def _about_competitors(board: FittedBoard, standings: Sequence[Standing]) -> Ite
     few = sum(s.too_few_raters for s in standings if s.battles)
     if few and board.covariance.effective >= FEW_CLUSTERS:
         yield (
-            f"{few} competitors were judged by too few raters, or on too few prompts, for an interval that"
-            " has been tested."
+            f"{counted(few, 'model was', 'models were')} judged by too few raters, or on too few prompts, for"
+            " an interval that has been tested."
+        )
+    none = sum(s.no_interval for s in standings)
+    if none:
+        yield (
+            f"{counted(none, 'model has', 'models have')} no interval yet: too few votes, raters or"
+            " prompts, or nearly all of them ties."
         )
     below = sum(0 < s.effective_votes < board.options.min_votes for s in standings)
     if below:
-        yield f"{below} competitors with fewer than {board.options.min_votes} votes are listed unranked."
+        yield (
+            f"{counted(below, 'model', 'models')} with fewer than {board.options.min_votes} votes"
+            f" {'is' if below == 1 else 'are'} listed unranked."
+        )

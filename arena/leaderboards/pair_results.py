@@ -113,7 +113,10 @@ def _effective(board: FittedBoard, at: NDArray[np.int64], to: NDArray[np.int64])
         contrasts = (contrast_of(board, i, j) for i, j in zip(at.tolist(), to.tolist(), strict=True))
         return np.array([effective_clusters_of(board, contrast) for contrast in contrasts])
     per = covariance.effective_per_parameter
-    return np.minimum(covariance.effective, np.minimum(per[at], per[to]))
+    fewest = np.minimum(covariance.effective, np.minimum(per[at], per[to]))
+    if covariance.none is None:
+        return fewest
+    return np.where(covariance.none[at] | covariance.none[to], 0.0, fewest)
 
 
 def tests_of(pairs: Pairs, board: FittedBoard) -> PairTests:

@@ -8,6 +8,7 @@ clusters.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq
@@ -23,34 +24,45 @@ PROFILE_TOLERANCE = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class _Profile:
-    """The penalised likelihood of one component, pulled along one contrast."""
+    """The penalised likelihood of one component as a function of one contrast cᵀθ."""
 
     likelihood: PairLikelihood
     flat: Matrix
     contrast: Vector
 
-    def at(self, pull: float, start: Vector) -> tuple[Vector, float]:
-        """Where ℓ* + pull·cᵀθ is largest, and ℓ* there: a point of the profile of ℓ* along c."""
-        params, pseudo = start, self._pseudo(start)
+    def at(self, value: float, start: Vector) -> tuple[Vector, float]:
+        """Where ℓ* is largest among the θ with cᵀθ = value, and ℓ* there.
+
+        That is finite for every value, while ℓ* less a pull on cᵀθ has no maximum once the pull outweighs the
+        votes.
+        """
+        square = float(self.contrast @ self.contrast)
+        held = np.column_stack([self.flat, self.contrast / np.sqrt(square)])
+        base = value / square * self.contrast
+        free, pseudo = start - held @ (held.T @ start), self._pseudo(start)
         for _ in range(FIRTH_ROUNDS):
-            new = maximise(
-                lambda p, h=pseudo: self._pulled(p, h, pull), params, self.flat, tolerance=1e-8
-            ).params
-            moved = float(np.abs(new - params).max())
-            params, pseudo = new, self._pseudo(new)
+            objective = partial(self._along, base, held, pseudo)
+            new = maximise(objective, free, held, tolerance=1e-8).params
+            moved = float(np.abs(new - free).max())
+            free, pseudo = new, self._pseudo(base + new)
             if moved < PROFILE_TOLERANCE:
-                return params, self._penalised(params)
+                return base + free, self.height(base + free)
         raise NotConvergedError("the penalised profile likelihood doesn't settle")
 
-    def _pulled(self, params: Vector, pseudo: Vector, pull: float) -> tuple[float, Vector, Matrix]:
-        value, gradient, hessian = self.likelihood.evaluate(params, pseudo)
-        return value + pull * float(self.contrast @ params), gradient + pull * self.contrast, hessian
+    def _along(
+        self, base: Vector, held: Matrix, pseudo: Vector, free: Vector
+    ) -> tuple[float, Vector, Matrix]:
+        """The likelihood with `pseudo` and its derivatives at right angles to `held`."""
+        value, gradient, hessian = self.likelihood.evaluate(base + free, pseudo)
+        across = np.eye(len(held)) - held @ held.T
+        return value, across @ gradient, across @ hessian @ across
 
     def _pseudo(self, params: Vector) -> Vector:
         information = self.likelihood.evaluate(params, None)[2]
         return self.likelihood.leverage(params, generalised_inverse(information, self.flat))
 
-    def _penalised(self, params: Vector) -> float:
+    def height(self, params: Vector) -> float:
+        """ℓ* at params."""
         value, _, information = self.likelihood.evaluate(params, None)
         return value + 0.5 * float(np.linalg.slogdet(information + self.flat @ self.flat.T)[1])
 
@@ -69,18 +81,19 @@ def one_sided_bound(cells: Tally, fit: Fit, competitor: int, confidence: float) 
     contrast = np.full(len(members), -1 / len(members))
     contrast[i] += 1
     profile = _Profile(PairLikelihood(part), gauge(np.zeros(len(members), dtype=np.int32), 0), contrast)
-    best, height = profile.at(0.0, fit.strengths[members])
+    best = fit.strengths[members]
+    top, height = float(contrast @ best), profile.height(best)
     allowed = float(chi2.ppf(2 * confidence - 1, 1)) / 2
-    sign = -1.0 if above else 1.0
 
-    def excess(pull: float) -> float:
-        return height - profile.at(sign * pull, best)[1] - allowed
+    def excess(distance: float) -> float:
+        bound = top - distance if above else top + distance
+        return height - profile.at(bound, best)[1] - allowed
 
     reach = 1.0
     while excess(reach) < 0:
         reach *= 2
-    pull = sign * float(brentq(excess, 0.0, reach, xtol=1e-6))
-    return float(contrast @ profile.at(pull, best)[0])
+    distance = float(brentq(excess, 0.0, reach, xtol=1e-9))
+    return top - distance if above else top + distance
 
 
 def _component(cells: Tally, members: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Tally:

@@ -1,9 +1,12 @@
 from django import forms
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
-from arena.campaigns.models import Campaign
+from arena.campaigns.models import Campaign, Guide
+from arena.campaigns.opening import adopt_competitors
+from arena.campaigns.slugs import LONGEST, SlugRefusedError, check_slug
 from arena.corpus.models import Competitor, PromptSet
 from arena.raters.models import Team
 
@@ -14,6 +17,9 @@ GUIDE_START = _(
     "- **Both bad**: neither is of use.\n\n"
     "Length alone is no merit. Check facts where you can."
 )
+
+
+SLUG_TAKEN = _("Another campaign has this address; choose one of its own.")
 
 
 class CampaignForm(forms.ModelForm):
@@ -65,6 +71,8 @@ class CampaignForm(forms.ModelForm):
         sets = PromptSet.objects.filter(team=team).exclude(status=PromptSet.Status.RETIRED)
         self.limit("prompt_sets", sets.order_by("name", "-version"))
         self.limit("competitors", Competitor.objects.filter(team=team).order_by("name"))
+        # Names that were once shown can't be hidden again, so the policy stands from the first opening on.
+        self.fields["reveal"].disabled = self.instance.opened_at is not None
         guide = self.instance.current_guide if self.instance.pk else None
         self.fields["guide"].initial = guide.text if guide else GUIDE_START
 
@@ -74,18 +82,29 @@ class CampaignForm(forms.ModelForm):
         field.queryset = choices
 
     def clean_slug(self) -> str:
-        return self.cleaned_data["slug"] or slugify(self.cleaned_data.get("name", ""))
+        slug = self.cleaned_data["slug"] or slugify(self.cleaned_data.get("name", ""))[:LONGEST]
+        if not slug:
+            raise forms.ValidationError(_("Give an address: the name holds no letter that could make one."))
+        try:
+            check_slug(slug)
+        except SlugRefusedError as refusal:
+            raise forms.ValidationError(str(refusal)) from refusal
+        if Campaign.objects.filter(slug=slug).exclude(pk=self.instance.pk).exists():
+            raise forms.ValidationError(SLUG_TAKEN)
+        return slug
 
-    def clean(self) -> dict:
-        cleaned = super().clean() or {}
-        taken = Campaign.objects.filter(slug=cleaned.get("slug")).exclude(pk=self.instance.pk)
-        if cleaned.get("slug") == "new":
-            self.add_error("slug", _("“new” is taken by the page that makes campaigns; choose another."))
-        elif not self.errors and not cleaned.get("slug"):
-            self.add_error("slug", _("Give an address: the name holds no letter that could make one."))
-        elif taken.exists():
-            self.add_error("slug", _("Another campaign has this address; choose one of its own."))
-        return cleaned
+    def store(self) -> Campaign | None:
+        """The campaign with its guide and competitors, all or nothing; None when another took the address."""
+        try:
+            with transaction.atomic():
+                campaign = self.save()
+                Guide.publish(campaign, self.cleaned_data["guide"])
+                if not self.cleaned_data["competitors"]:
+                    adopt_competitors(campaign)
+        except IntegrityError:
+            self.add_error("slug", SLUG_TAKEN)
+            return None
+        return campaign
 
 
 class InviteForm(forms.Form):
@@ -93,5 +112,9 @@ class InviteForm(forms.Form):
         max_length=120, required=False, label=_("For whom"), help_text=_("a note to yourself")
     )
     max_uses = forms.IntegerField(
-        min_value=1, required=False, label=_("How many may use it"), help_text=_("left empty: no limit")
+        min_value=1,
+        max_value=1_000_000,
+        required=False,
+        label=_("How many may use it"),
+        help_text=_("left empty: no limit"),
     )

@@ -2,7 +2,7 @@ import hashlib
 import secrets
 
 from django.core.validators import MinValueValidator
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.safestring import SafeString
@@ -96,16 +96,18 @@ class Guide(models.Model):
     def publish(cls, campaign: Campaign, text: str) -> "Guide":
         """The campaign's guide with this text: the current version if it already reads so, else the next."""
         sha256 = hashlib.sha256(text.encode()).hexdigest()
-        current = campaign.current_guide
-        if current and current.sha256 == sha256:
-            return current
-        return cls.objects.create(
-            campaign=campaign,
-            version=current.version + 1 if current else 1,
-            text=text,
-            rendered_html=render(text),
-            sha256=sha256,
-        )
+        with transaction.atomic():
+            Campaign.objects.select_for_update().get(pk=campaign.pk)  # versions are given one at a time
+            current = campaign.current_guide
+            if current and current.sha256 == sha256:
+                return current
+            return cls.objects.create(
+                campaign=campaign,
+                version=current.version + 1 if current else 1,
+                text=text,
+                rendered_html=render(text),
+                sha256=sha256,
+            )
 
 
 def hash_token(token: str) -> str:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from arena.campaigns import opening
 from arena.campaigns.admission import begin_with_invite, begin_without_invite, current_rater
 from arena.campaigns.forms import CampaignForm, InviteForm
-from arena.campaigns.models import Campaign, Guide, Invite
+from arena.campaigns.models import Campaign, Invite
 from arena.raters import access
 from arena.raters.models import Role
 
@@ -42,12 +42,8 @@ def campaign_edit(request: HttpRequest, slug: str) -> HttpResponseBase:
 def edit(request: HttpRequest, campaign: Campaign, title: str) -> HttpResponseBase:
     posted = request.POST if request.method == "POST" else None
     form = CampaignForm(posted, team=campaign.team, instance=campaign)
-    if request.method == "POST" and form.is_valid():
-        campaign = form.save()
-        Guide.publish(campaign, form.cleaned_data["guide"])
-        if not form.cleaned_data["competitors"]:
-            opening.adopt_competitors(campaign)
-        return redirect("campaign", campaign.slug)
+    if request.method == "POST" and form.is_valid() and (stored := form.store()):
+        return redirect("campaign", stored.slug)
     status = 422 if form.is_bound else 200
     return render(
         request, "campaigns/edit.html", {"form": form, "title": title, "section": "campaigns"}, status=status

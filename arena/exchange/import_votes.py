@@ -15,13 +15,13 @@ from datetime import datetime
 
 from django.conf import settings
 from django.utils import timezone
-from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from arena.battles.ballots import digest
 from arena.battles.models import Battle, Vote
 from arena.campaigns.creation import create_campaign
 from arena.campaigns.models import Campaign
+from arena.campaigns.slugs import SlugRefusedError, check_slug
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response
 from arena.corpus.names import name_key
 from arena.exchange import import_judgments, import_texts
@@ -80,10 +80,10 @@ def _completed(row: VoteRow) -> VoteRow:
 
 
 def find_campaign(team: Team, slug: str) -> Campaign | None:
-    if not slug or len(slug) > 60 or slugify(slug) != slug:
-        raise RefusedError(
-            _("“%(slug)s” is no address for a campaign: use a-z, 0-9, - and _, at most 60") % {"slug": slug}
-        )
+    try:
+        check_slug(slug)
+    except SlugRefusedError as refusal:
+        raise RefusedError(str(refusal)) from refusal
     campaign = Campaign.objects.filter(slug=slug).first()
     if campaign and campaign.team_id != team.pk:
         raise RefusedError(_("The address “%(slug)s” is taken; choose another.") % {"slug": slug})

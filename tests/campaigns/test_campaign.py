@@ -1,4 +1,9 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test import Client
 
 from arena.campaigns.models import Campaign, Guide, Invite
 from arena.corpus.models import Competitor, PromptSet, Response
@@ -44,6 +49,44 @@ def test_a_name_without_letters_asks_for_an_address(signed_in):
     answer = signed_in("carol").post("/campaigns/new/", FIELDS | {"name": "???"})
     assert answer.status_code == 422
     assert "Give an address" in answer.content.decode()
+
+
+@pytest.mark.parametrize("slug", ["Bad Slug!", "new", "é", "a" * 61, "a/b", ""])
+def test_an_address_that_would_break_pages_is_refused_by_every_way_in(small_campaign, slug):
+    with pytest.raises(CommandError):
+        call_command("create_campaign", slug, "--set", "small prompts")
+    assert Campaign.objects.count() == 1
+
+
+def test_the_reveal_policy_stands_once_the_campaign_has_opened(signed_in, small_campaign):
+    page = FIELDS | {"slug": "small", "prompt_sets": [small_campaign.prompt_set.pk], "reveal": "after_vote"}
+    assert signed_in("carol").post("/campaigns/small/edit/", page).status_code == 302
+    assert Campaign.objects.get().reveal == "after_close"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_form_sent_many_times_at_once_is_stored_whole_or_refused(signed_in, small_campaign):
+    cookies = signed_in("carol").cookies
+    sets = [small_campaign.prompt_set.pk]
+
+    def send(number: int) -> int:
+        visitor = Client()
+        visitor.cookies = cookies
+        page = FIELDS | {
+            "name": f"Autumn {number}",
+            "slug": "autumn",
+            "prompt_sets": sets,
+            "guide": f"Guide {number}",
+        }
+        try:
+            return visitor.post("/campaigns/new/", page).status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        assert sorted(pool.map(send, range(6))) == [302] + [422] * 5
+    campaign = Campaign.objects.get(slug="autumn")
+    assert campaign.current_guide.text == f"Guide {campaign.name.split()[1]}"
 
 
 @pytest.mark.parametrize(

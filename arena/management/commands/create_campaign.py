@@ -1,6 +1,7 @@
 from django.core.management.base import BaseCommand, CommandError
 
-from arena.campaigns.creation import SlugTakenError, create_campaign
+from arena.campaigns.creation import create_campaign
+from arena.campaigns.slugs import SlugRefusedError
 from arena.corpus.models import PromptSet
 from arena.raters.models import Team
 
@@ -18,7 +19,7 @@ class Command(BaseCommand):
         team = Team.default()
         try:
             campaign = create_campaign(team, slug, [self.find(team, set_name) for set_name in sets], name)
-        except SlugTakenError as error:
+        except SlugRefusedError as error:
             raise CommandError(str(error)) from error
         models = campaign.competitors.count()
         self.stdout.write(self.style.SUCCESS(f"The campaign “{slug}” is made, with {models} models."))

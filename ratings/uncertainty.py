@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ratings.bradley_terry import Fit, RowLikelihood, laplacian
-from ratings.clusters import Dimension, VoteScores, cluster, cr0
+from ratings.clusters import Dimension, VoteScores, cluster, consecutive, cr0
 from ratings.comparisons import Comparisons, Tally
 from ratings.newton import Matrix, Vector
 from ratings.rows import Rows
@@ -187,8 +187,7 @@ def robust_covariance(
 ) -> tuple[Covariance, VoteScores]:
     """HC0, one-way CR3 or two-way covariance by the `dimensions` (of "rater", "prompt") that are given."""
     scores = vote_scores(rows, fit)
-    squares = RowLikelihood(rows).outer(scores.residual**2)
-    hc0 = fit.bread @ squares @ fit.bread
+    hc0 = fit.bread @ RowLikelihood(rows).outer(scores.residual**2) @ fit.bread
     found = [cluster(name, getattr(comparisons, name), scores, fit) for name in dimensions]
     single = tuple(d.name for d in found if d.count == 1)
     several = tuple(d for d in found if d.count > 1)
@@ -196,7 +195,7 @@ def robust_covariance(
         return Covariance(hc0, (), hc0, (), single), scores
     if len(several) == 1:
         return Covariance(several[0].covariance, (), hc0, several, single), scores
-    labels = several[0].labels * several[1].count + several[1].labels
-    cell = cr0(scores, fit.bread, labels, several[0].count * several[1].count, squares)
+    labels, count = consecutive(several[0].labels * several[1].count + several[1].labels)
+    cell = cr0(scores, fit.bread, labels, count)
     floors = tuple(d.covariance for d in several)
     return Covariance(floors[0] + floors[1] - cell, floors, hc0, several, single), scores

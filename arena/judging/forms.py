@@ -23,6 +23,7 @@ class RunForm(forms.Form):
             ("voted", _("battles that people voted on, to compare judges with people")),
             ("fewest", _("all battles, those with the fewest judgments first")),
             ("all", _("all battles, in random order")),
+            ("pairs", _("every pair of responses to a prompt, also where nobody met yet, fewest first")),
         ],
         widget=forms.RadioSelect,
         initial="voted",

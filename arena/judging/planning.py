@@ -1,15 +1,13 @@
-"""Which battles a run judges, and the rows of a new run: every judge, every battle, both orders."""
+"""The rows of a new run: every judge, every battle, both orders; and what a run would take."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from random import Random
-from typing import Any, Literal, get_args
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from arena.battles.models import Battle
@@ -19,87 +17,16 @@ from arena.endpoints.client import build_payload
 from arena.endpoints.keys import KeyMissingError
 from arena.endpoints.models import Call
 from arena.judging.asking import case_of, rubric_text
+from arena.judging.choosing import CannotPlanError, Entry, NewPair, create_missing, unsaved_battles
 from arena.judging.families import find_own_family
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment
 from arena.judging.prompting import build_messages, call_key, canonical_content, verdict_schema
 from arena.judging.swap import ORDERS
 
-Which = Literal["voted", "all", "fewest"]
-WHICH: tuple[str, ...] = get_args(Which)
-
 BEING_PLANNED = "being planned"
 _CHUNK = 200
 # What a verdict takes, for the estimate of dollars before a run; a judge's own replies tell later.
 _USUAL_TOKENS_OUT = 250
-
-
-class CannotPlanError(ValueError):
-    """Nothing was planned; the message says why and what to do."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Battles to judge, one for each distinct unordered pair of responses, and why the others are out."""
-
-    battles: tuple[int, ...]
-    repeated: int
-    without_texts: int
-    internal: int
-    identical: int
-    over_limit: int
-
-
-def choose_battles(
-    campaign: Campaign, judges: Sequence[Judge], which: str, limit: int | None = None, seed: int = 0
-) -> Choice:
-    """In an order drawn with `seed`: a limit takes a random part. `fewest` puts the least judged first."""
-    if which not in WHICH:
-        raise CannotPlanError(f"battles to judge are one of {', '.join(WHICH)}, not {which!r}")
-    left_out = dict.fromkeys(("repeated", "without_texts", "internal", "identical"), 0)
-    internal_allowed = all(judge.endpoint and judge.endpoint.is_internal for judge in judges)
-    seen: dict[tuple[int, frozenset[int]], tuple[int, int]] = {}
-    for row in _rows(campaign, judges, which):
-        reason = _left_out(row, seen, internal_allowed)
-        if reason:
-            left_out[reason] += 1
-        else:
-            seen[_pair(row)] = (row["judgment_count"], row["pk"])
-    found = list(seen.values())
-    Random(seed).shuffle(found)
-    if which == "fewest":
-        found.sort(key=lambda entry: entry[0])
-    battles = tuple(pk for _, pk in found)
-    kept = battles if limit is None else battles[:limit]
-    return Choice(kept, over_limit=len(battles) - len(kept), **left_out)
-
-
-def _rows(campaign: Campaign, judges: Sequence[Judge], which: str) -> Iterator[dict[str, Any]]:
-    battles: QuerySet[Battle] = Battle.objects.filter(campaign=campaign).exclude(kind=Battle.Kind.GOLD)
-    if which == "voted":
-        battles = battles.filter(vote__isnull=False, vote__retraction=None)
-    judged = Q(judgments__judge__in=judges) & ~Q(judgments__outcome__in=["", Judgment.Outcome.NO_VERDICT])
-    columns = battles.order_by("pk").annotate(
-        judgment_count=Count("judgments", filter=judged),
-        is_internal=F("prompt__prompt_set__is_internal"),
-        hash_a=F("response_a__text_hash"),
-        hash_b=F("response_b__text_hash"),
-    )
-    ids = ("pk", "prompt_id", "response_a_id", "response_b_id")
-    return columns.values(*ids, "judgment_count", "is_internal", "hash_a", "hash_b").iterator(chunk_size=2000)
-
-
-def _pair(row: dict[str, Any]) -> tuple[int, frozenset[int]]:
-    return row["prompt_id"], frozenset((row["response_a_id"], row["response_b_id"]))
-
-
-def _left_out(row: dict[str, Any], seen: dict[Any, Any], internal_allowed: bool) -> str:
-    if not (row["prompt_id"] and row["response_a_id"] and row["response_b_id"]):
-        return "without_texts"
-    if _pair(row) in seen:
-        return "repeated"
-    if row["hash_a"] == row["hash_b"]:
-        return "identical"
-    return "internal" if row["is_internal"] and not internal_allowed else ""
 
 
 @dataclass(frozen=True)
@@ -118,14 +45,14 @@ class Estimate:
 
 
 def estimate(
-    judges: Sequence[Judge], battles: Sequence[int], family_policy: str = JudgeRun.FamilyPolicy.EXCLUDE
+    judges: Sequence[Judge], battles: Sequence[Entry], family_policy: str = JudgeRun.FamilyPolicy.EXCLUDE
 ) -> Estimate:
     """From a sample of the texts, the endpoints' prices, and how long their latest calls took."""
     own = find_own_family(judges, battles, family_policy)
     judgments = 0
     dollars: list[Decimal | None] = []
     seconds: list[float | None] = []
-    sample = list(_with_texts(list(battles)[:: max(1, len(battles) // 20)]))
+    sample = _sample(list(battles)[:: max(1, len(battles) // 20)])
     for judge in judges:
         usd, latency = _per_call(judge, sample)
         left = len(own.left_to(judge, battles))
@@ -141,6 +68,11 @@ def estimate(
         own.pairs,
         own.left_to_nobody(judges, battles),
     )
+
+
+def _sample(entries: Sequence[Entry]) -> list[Battle]:
+    known = [entry for entry in entries if isinstance(entry, int)]
+    return [*_with_texts(known), *unsaved_battles(e for e in entries if isinstance(e, NewPair))]
 
 
 def _per_call(judge: Judge, sample: list[Battle]) -> tuple[Decimal | None, float | None]:
@@ -161,7 +93,7 @@ def _per_call(judge: Judge, sample: list[Battle]) -> tuple[Decimal | None, float
 def plan_run(
     campaign: Campaign,
     judges: Sequence[Judge],
-    battles: Sequence[int],
+    entries: Sequence[Entry],
     *,
     budget_usd: Decimal | None = None,
     max_calls: int | None = None,
@@ -170,13 +102,17 @@ def plan_run(
     family_policy: str = JudgeRun.FamilyPolicy.EXCLUDE,
     verbosity_rule: bool = False,
 ) -> JudgeRun:
-    """A queued run with all its rows. Until they are all there it is paused, so that none is taken early."""
-    _check(judges, battles, budget_usd)
-    own = find_own_family(judges, battles, family_policy)
-    if not any(own.left_to(judge, battles) for judge in judges):
+    """A queued run with all its rows, battles for new pairs included.
+
+    Until they are all there it is paused, so that none is taken early.
+    """
+    _check(judges, entries, budget_usd)
+    if not any(find_own_family(judges, entries, family_policy).left_to(judge, entries) for judge in judges):
         raise CannotPlanError(
             "every battle has a response of the judges' own family: choose another judge, or allow its family"
         )
+    battles = create_missing(campaign, entries)
+    own = find_own_family(judges, battles, family_policy)
     run = JudgeRun.objects.create(
         campaign=campaign,
         budget_usd=budget_usd,
@@ -200,7 +136,7 @@ def plan_run(
     return run
 
 
-def _check(judges: Sequence[Judge], battles: Sequence[int], budget_usd: Decimal | None) -> None:
+def _check(judges: Sequence[Judge], battles: Sequence[Entry], budget_usd: Decimal | None) -> None:
     if not judges:
         raise CannotPlanError("no judge was chosen")
     if not battles:

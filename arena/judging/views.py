@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns.models import Campaign
-from arena.judging import ending, planning, tasks
+from arena.judging import choosing, ending, planning, tasks
 from arena.judging.forms import RunForm
 from arena.judging.models import Judge, JudgeRun, Judgment
 from arena.judging.progress import panel_counts, read_progress, with_counts
@@ -69,25 +69,25 @@ def run_form(request: HttpRequest) -> RunForm:
     return RunForm(data, campaigns=campaigns, judges=judges, initial=initial)
 
 
-def choose(form: RunForm) -> planning.Choice:
+def choose(form: RunForm) -> choosing.Choice:
     names = ("campaign", "judges", "which", "limit", "seed")
-    return planning.choose_battles(*(form.cleaned_data[name] for name in names))
+    return choosing.choose_battles(*(form.cleaned_data[name] for name in names))
 
 
-def start(request: HttpRequest, form: RunForm, choice: planning.Choice) -> JudgeRun | None:
+def start(request: HttpRequest, form: RunForm, choice: choosing.Choice) -> JudgeRun | None:
     options = {name: form.cleaned_data[name] for name in RUN_OPTIONS}
     try:
         run = planning.plan_run(
             form.cleaned_data["campaign"], list(form.cleaned_data["judges"]), choice.battles, **options
         )
-    except planning.CannotPlanError as refusal:
+    except choosing.CannotPlanError as refusal:
         form.add_error(None, str(refusal))
         return None
     tasks.enqueue(run)
     return run
 
 
-def show_form(request: HttpRequest, form: RunForm, choice: planning.Choice | None) -> HttpResponse:
+def show_form(request: HttpRequest, form: RunForm, choice: choosing.Choice | None) -> HttpResponse:
     context: dict[str, Any] = {"form": form, "choice": choice, "section": "judging"}
     if choice:
         context["policy"] = form.cleaned_data["family_policy"]

@@ -5,9 +5,10 @@ from django.core.management import call_command
 
 from arena.corpus.models import Competitor, Response
 from arena.endpoints.models import Call, Endpoint
+from arena.judging.choosing import CannotPlanError
 from arena.judging.families import find_own_family
 from arena.judging.models import Judge, JudgeRun, Judgment, Rubric
-from arena.judging.planning import CannotPlanError, estimate, plan_run
+from arena.judging.planning import estimate, plan_run
 from tests.judging.conftest import work_off
 
 pytestmark = pytest.mark.django_db

@@ -7,8 +7,9 @@ from arena.battles.models import Battle, Retraction, Vote
 from arena.corpus.models import Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.judging import planning
+from arena.judging.choosing import CannotPlanError, choose_battles
 from arena.judging.models import Judge, JudgeRun
-from arena.judging.planning import CannotPlanError, choose_battles, estimate, plan_run
+from arena.judging.planning import estimate, plan_run
 
 pytestmark = pytest.mark.django_db
 
@@ -83,7 +84,7 @@ def test_a_seed_draws_the_same_battles_again(court):
 
 
 def test_an_unknown_choice_is_refused(court):
-    with pytest.raises(CannotPlanError, match="one of voted, all, fewest"):
+    with pytest.raises(CannotPlanError, match="one of voted, all, fewest, pairs"):
         choose(court, "best")
 
 

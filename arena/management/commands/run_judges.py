@@ -1,15 +1,41 @@
+import re
 import time
-from decimal import Decimal
+from argparse import ArgumentTypeError
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from arena.campaigns.models import Campaign
 from arena.endpoints.ledger import Later
-from arena.judging import planning, runner, tasks
+from arena.judging import choosing, planning, runner, tasks
+from arena.judging.forms import LARGEST_SEED, MOST_CALLS
 from arena.judging.models import Judge, JudgeRun
 from arena.judging.progress import Progress, read_progress
 
 MOST_SLEEP = 5.0  # seconds
+MOST_REPLICATES = 1_000
+
+
+def whole(low: int, high: int) -> Callable[[str], int]:
+    """For an option that is a whole number within these bounds."""
+
+    def read(text: str) -> int:
+        if not re.fullmatch("-?[0-9]{1,19}", text) or not low <= int(text) <= high:
+            raise ArgumentTypeError(f"{text[:40]!r} is no whole number from {low} to {high}")
+        return int(text)
+
+    return read
+
+
+def dollars(text: str) -> Decimal:
+    try:
+        found = Decimal(text)
+    except InvalidOperation:
+        found = Decimal("NaN")
+    if not (found.is_finite() and 0 <= found < 100_000_000):
+        raise ArgumentTypeError(f"{text[:40]!r} is no amount in dollars, like 2.50")
+    return found
 
 
 class Command(BaseCommand):
@@ -26,12 +52,22 @@ class Command(BaseCommand):
             metavar="NAME",
             help="may be repeated; else every judge of the campaign's team that can be asked",
         )
-        parser.add_argument("--battles", choices=planning.WHICH, default="voted", help="which battles")
-        parser.add_argument("--limit", type=int, help="so many battles at most")
-        parser.add_argument("--max-calls", type=int, help="so many requests at most")
-        parser.add_argument("--budget", type=Decimal, metavar="DOLLARS", help="never exceeded")
-        parser.add_argument("--replicates", type=int, default=1, help="how often each battle is judged")
-        parser.add_argument("--seed", type=int, default=0, help="decides which battles a limit takes")
+        parser.add_argument("--battles", choices=choosing.WHICH, default="voted", help="which battles")
+        parser.add_argument("--limit", type=whole(1, MOST_CALLS), help="so many battles at most")
+        parser.add_argument("--max-calls", type=whole(1, MOST_CALLS), help="so many requests at most")
+        parser.add_argument("--budget", type=dollars, metavar="DOLLARS", help="never exceeded")
+        parser.add_argument(
+            "--replicates",
+            type=whole(1, MOST_REPLICATES),
+            default=1,
+            help="how often each battle is judged",
+        )
+        parser.add_argument(
+            "--seed",
+            type=whole(0, LARGEST_SEED),
+            default=0,
+            help="decides which battles a limit takes",
+        )
         parser.add_argument(
             "--family",
             choices=JudgeRun.FamilyPolicy.values,
@@ -49,7 +85,7 @@ class Command(BaseCommand):
         campaign = self.campaign(options["campaign"])
         judges = self.judges(campaign, options["judges"])
         try:
-            choice = planning.choose_battles(
+            choice = choosing.choose_battles(
                 campaign, judges, options["battles"], options["limit"], options["seed"]
             )
             run = planning.plan_run(
@@ -63,7 +99,7 @@ class Command(BaseCommand):
                 family_policy=options["family"],
                 verbosity_rule=options["verbosity_rule"],
             )
-        except planning.CannotPlanError as refusal:
+        except choosing.CannotPlanError as refusal:
             raise CommandError(str(refusal)) from None
         self.stdout.write(f"Run {run.pk}: {run.judgments.count()} judgments by {len(judges)} judges planned.")
         if options["here"]:

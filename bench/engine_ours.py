@@ -18,7 +18,7 @@ from ratings.bootstrap_large import (
     sums_of_rows,
 )
 from ratings.bradley_terry import Fit, PairLikelihood, fit_likelihood, fit_rows
-from ratings.clusters import consecutive
+from ratings.cluster_runs import consecutive
 from ratings.comparisons import OUTCOMES, Comparisons, Policies, tally
 from ratings.rows import Rows, sort_rows
 from ratings.uncertainty import robust_covariance, tally_sandwich, vote_scores

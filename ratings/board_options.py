@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ratings.comparisons import HalfOrDrop, Policies, Ties
+from ratings.comparisons import HalfOrDrop, Policies, Ties, Unstable
 from ratings.errors import BadOptionError
 from ratings.scale import MEAN_RATING
 from ratings.style import TRANSFORMS, Transform
@@ -29,7 +29,7 @@ class LeaderboardOptions:
 
     ties: Ties = "half"
     both_bad: HalfOrDrop = "half"
-    unstable: HalfOrDrop = "half"
+    unstable: Unstable = "half"
     style: bool = False
     style_transform: Transform = "relative"
     position: bool = False

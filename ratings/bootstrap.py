@@ -18,7 +18,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
 from ratings.bradley_terry import Fit, PairLikelihood
-from ratings.clusters import Labels, VoteScores
+from ratings.cluster_runs import Labels
+from ratings.clusters import VoteScores
 from ratings.comparisons import Tally
 from ratings.errors import BadOptionError, NotConvergedError
 from ratings.newton import Matrix, Vector, gauge, maximise
@@ -115,7 +116,7 @@ def draw_votes(cells: Tally, fit: Fit) -> Draw:
     distribution. Weighted votes: Poisson on the scale Σw²/Σw keeps mean and variance.
     """
     p = expit(fit.strengths[cells.low] - fit.strengths[cells.high])
-    residual = np.array([0.0, 0.5, 1.0]) - p[:, None]
+    residual = cells.scores - p[:, None]
     scale = np.divide(cells.weight_sq, cells.weight, out=np.ones_like(cells.weight), where=cells.weight > 0)
     mean = cells.weight / scale
 

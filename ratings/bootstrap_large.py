@@ -22,7 +22,8 @@ from scipy.sparse import csr_array
 
 from ratings.bootstrap import Progress, Resamples, block_sizes
 from ratings.bradley_terry import Fit
-from ratings.clusters import Labels, VoteScores, sparse_scores
+from ratings.cluster_runs import Labels
+from ratings.clusters import VoteScores, sparse_scores
 from ratings.comparisons import Tally
 from ratings.newton import Matrix, Vector
 from ratings.rows import Floats
@@ -58,7 +59,7 @@ class PairSums:
 def sums_of_cells(cells: Tally, fit: Fit) -> PairSums:
     """The sums of a plain board, from its cells."""
     p = 1 / (1 + np.exp(fit.strengths[cells.high] - fit.strengths[cells.low]))
-    residual = np.array([0.0, 0.5, 1.0]) - p[:, None]
+    residual = cells.scores - p[:, None]
     total = cells.total
     v, none = total * p * (1 - p), np.zeros((0, len(p)))
     return PairSums(

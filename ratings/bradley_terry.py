@@ -95,11 +95,12 @@ class PairLikelihood:
     def _grid(self) -> tuple[Matrix, Matrix]:
         """Votes and half-win scores (K, K) of the row against the column competitor."""
         c, k = self.cells, self.cells.n_competitors
-        votes, score = np.zeros((2, k, k))
-        votes[c.low, c.high] = votes[c.high, c.low] = c.total
-        score[c.low, c.high] = c.score
-        score[c.high, c.low] = c.total - c.score
-        return votes, score
+        votes, score = np.zeros((2, k * k))
+        there, back = _both_ways(c.low, c.high, k)
+        total, of_low = c.total, c.score
+        votes[there] = votes[back] = total
+        score[there], score[back] = of_low, total - of_low
+        return votes.reshape(k, k), score.reshape(k, k)
 
     def evaluate(self, params: Vector, pseudo: Vector | None) -> tuple[float, Vector, Matrix]:
         """See Likelihood; O(pairs), whatever the number of votes."""
@@ -123,12 +124,18 @@ class PairLikelihood:
             extra = np.zeros_like(votes)
             extra[c.low, c.high] = extra[c.high, c.low] = pseudo
             votes, score = votes + extra, score + extra / 2
-        p = 1 / (1 + np.exp(np.minimum(params[None, :] - params[:, None], 700)))
-        # each ordered pair (i, j) adds the score of i times log P(i beats j)
-        value = float(np.vdot(score, np.log(p)))
-        gradient: Vector = (score - votes * p).sum(axis=1)
-        hessian = -votes * (p * (1 - p))
-        hessian[np.diag_indices(len(params))] = -hessian.sum(axis=1)
+        lost_by = params[None, :] - params[:, None]
+        p = np.minimum(lost_by, 700, out=lost_by)
+        np.exp(p, out=p)
+        p += 1
+        # each ordered pair (i, j) adds the score of i times log P(i beats j) = −log(1 + e^(θ_j − θ_i))
+        value = -float(np.vdot(score, np.log(p)))
+        np.reciprocal(p, out=p)
+        expected = votes * p
+        gradient: Vector = score.sum(axis=1) - expected.sum(axis=1)
+        p -= 1
+        hessian = np.multiply(expected, p, out=expected)  # off the diagonal −v·p(1 − p)
+        np.fill_diagonal(hessian, -hessian.sum(axis=1))
         return value, gradient, hessian
 
     def leverage(self, params: Vector, bread: Matrix) -> Vector:
@@ -242,10 +249,19 @@ def spread(low: NDArray[np.int32], high: NDArray[np.int32], values: Vector, n: i
 
 def laplacian(low: NDArray[np.int32], high: NDArray[np.int32], values: Vector, n: int) -> Matrix:
     """Σ values·(e_low − e_high)(e_low − e_high)ᵀ, (n, n), of values per distinct pair (P,)."""
-    matrix = np.zeros((n, n))
-    matrix[low, high] = matrix[high, low] = -values
-    matrix[np.arange(n), np.arange(n)] = np.bincount(low, values, n) + np.bincount(high, values, n)
-    return matrix
+    matrix = np.zeros(n * n)
+    there, back = _both_ways(low, high, n)
+    matrix[there] = matrix[back] = -values
+    square = matrix.reshape(n, n)
+    np.fill_diagonal(square, -square.sum(axis=1))
+    return square
+
+
+def _both_ways(
+    low: NDArray[np.int32], high: NDArray[np.int32], n: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Places of (low, high) and of (high, low) in a flattened (n, n)."""
+    return low.astype(np.int64) * n + high, high.astype(np.int64) * n + low
 
 
 def _difference_variance(bread: Matrix, low: NDArray[np.int32], high: NDArray[np.int32]) -> Vector:

@@ -107,9 +107,9 @@ def _ready(votes: Comparisons, place: NDArray[np.int32], options: LeaderboardOpt
 
 def _counted(mine: Comparisons, judge_outcome: ArrayLike, options: LeaderboardOptions) -> Comparisons:
     """People's votes that the policies keep for both."""
-    half_wins = options.policies.half_wins()
+    quarter_wins = options.policies.quarter_wins()
     judge = Comparisons.of(mine.n_competitors, mine.a, mine.b, judge_outcome)
-    return mine.select((half_wins[mine.outcome] >= 0) & (half_wins[judge.outcome] >= 0))
+    return mine.select((quarter_wins[mine.outcome] >= 0) & (quarter_wins[judge.outcome] >= 0))
 
 
 def _board(

@@ -52,7 +52,7 @@ def add_board_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--ties", default="half", help="half, drop or davidson (half)")
     command.add_argument("--both-bad", default="half", help="half or drop (half)")
-    command.add_argument("--unstable", default="half", help="half or drop (half)")
+    command.add_argument("--unstable", default="half", help="half, drop or average (half)")
     command.add_argument("--position", action="store_true", help="fit the advantage of side a")
     command.add_argument("--seed", type=int, default=0, help="seed of everything drawn (0)")
     command.add_argument("--confidence", type=float, default=0.95, help="of the intervals (0.95)")

@@ -158,5 +158,6 @@ def _direct(board: FittedBoard, i: int, j: int) -> tuple[int, int, int]:
     at = np.flatnonzero((board.cells.low == low) & (board.cells.high == high))
     if not len(at):
         return 0, 0, 0
-    lost, tied, won = (int(c) for c in board.cells.counts[at[0]])
+    lost, *draws, won = (int(c) for c in board.cells.counts[at[0]])
+    tied = sum(draws)
     return (won, lost, tied) if i == low else (lost, won, tied)

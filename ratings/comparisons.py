@@ -7,31 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ratings.errors import (
-    BadOptionError,
-    BadValueError,
-    NoVotesError,
-    SelfBattleError,
-    ShapeError,
-    UnknownCompetitorError,
-    UnknownOutcomeError,
-)
+from ratings import checks
+from ratings.errors import BadOptionError, NoVotesError, ShapeError, UnknownOutcomeError
 
-OUTCOMES = ("model_a", "model_b", "tie", "both_bad", "tie_unstable")
-"""The closed set of outcomes; an outcome's code is its place here."""
+OUTCOMES = ("model_a", "model_b", "tie", "both_bad", "tie_unstable", "unstable_a", "unstable_b")
+"""The closed set of outcomes; an outcome's code is its place here.
 
-MODEL_A, MODEL_B, TIE, BOTH_BAD, TIE_UNSTABLE = range(5)
+The last three are of judges whose two orders disagree: opposite winners, or how they differ isn't known
+(`tie_unstable`); a win for one side in one order and a tie in the other (`unstable_a`, `unstable_b`).
+"""
 
-# Swapping the sides of a battle swaps the first two outcomes and leaves the rest.
-_SWAPPED = np.array([MODEL_B, MODEL_A, TIE, BOTH_BAD, TIE_UNSTABLE], dtype=np.int8)
+MODEL_A, MODEL_B, TIE, BOTH_BAD, TIE_UNSTABLE, UNSTABLE_A, UNSTABLE_B = range(7)
+
+SWAPPED = np.array([MODEL_B, MODEL_A, TIE, BOTH_BAD, TIE_UNSTABLE, UNSTABLE_B, UNSTABLE_A], dtype=np.int8)
+"""An outcome's code (7,) with the sides of its battle exchanged."""
 
 Ties = Literal["half", "drop", "davidson"]
 HalfOrDrop = Literal["half", "drop"]
+Unstable = Literal["half", "drop", "average"]
 
 
 def encode_outcomes(names: Sequence[str]) -> NDArray[np.int8]:
@@ -50,24 +49,44 @@ def encode_outcomes(names: Sequence[str]) -> NDArray[np.int8]:
 class Policies:
     """How outcomes count in a fit. `half`: half a win for each side; `drop`: the vote is left out.
 
+    `unstable="average"` scores a judge's two orders by their mean, (y_ab + y_ba)/2: ¾ of a win where one
+    order found for a side and the other a tie, half a win where they found for opposite sides.
     `ties="davidson"` fits ties as an outcome of their own (ratings/davidson.py); both-bad and unstable ties
-    that count `half` then count as ties.
+    that count `half` then count as ties. Such a model has no place for ¾ of a win.
     """
 
     ties: Ties = "half"
     both_bad: HalfOrDrop = "half"
-    unstable: HalfOrDrop = "half"
+    unstable: Unstable = "half"
 
     def __post_init__(self) -> None:
-        for name, value in (("ties", self.ties), ("both_bad", self.both_bad), ("unstable", self.unstable)):
-            allowed = ("half", "drop", "davidson") if name == "ties" else ("half", "drop")
+        for name, kinds in (("ties", Ties), ("both_bad", HalfOrDrop), ("unstable", Unstable)):
+            value, allowed = getattr(self, name), get_args(kinds)
             if value not in allowed:
                 raise BadOptionError(f"{name} policy {value!r}", todo=f"use one of {', '.join(allowed)}")
+        if self.ties == "davidson" and self.unstable == "average":
+            raise BadOptionError(
+                "Davidson's model knows no quarter wins", todo="take half or drop for unstable ties"
+            )
+
+    def quarter_wins(self) -> NDArray[np.int8]:
+        """Quarter wins of side a (0 … 4) for each outcome code (7,); −1: the outcome is dropped."""
+        tie, both_bad, unstable = (
+            -1 if p == "drop" else 2 for p in (self.ties, self.both_bad, self.unstable)
+        )
+        leaning = (3, 1) if self.unstable == "average" else (unstable, unstable)
+        return np.array([4, 0, tie, both_bad, unstable, *leaning], dtype=np.int8)
 
     def half_wins(self) -> NDArray[np.int8]:
-        """Half wins of side a (0, 1, 2) for each outcome code (5,); −1: the outcome is dropped."""
-        drawn = [-1 if policy == "drop" else 1 for policy in (self.ties, self.both_bad, self.unstable)]
-        return np.array([2, 0, *drawn], dtype=np.int8)
+        """Half wins of side a (0, 1, 2) for each outcome code (7,); −1: dropped. Raises under `average`."""
+        if self.unstable == "average":
+            raise BadOptionError("quarter wins can't be counted in halves", todo="use quarter_wins")
+        return self.quarter_wins() // np.int8(2)
+
+    @property
+    def n_scores(self) -> int:
+        """How many scores there are: 3 (0, ½, 1), or 5 (0, ¼, ½, ¾, 1)."""
+        return 5 if self.unstable == "average" else 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,20 +124,20 @@ class Comparisons:
         prompt: ArrayLike | None = None,
     ) -> Comparisons:
         """Arrays of n rows as checked Comparisons; raises a RatingsError naming the first bad row."""
-        side_a, side_b = _ids(a, "a"), _ids(b, "b")
+        side_a, side_b = checks.ids(a, "a"), checks.ids(b, "b")
         n = len(side_a)
-        _same_length(n, b=side_b)
-        _check_sides(side_a, side_b, n_competitors)
+        checks.same_length(n, b=side_b)
+        checks.check_sides(side_a, side_b, n_competitors)
         return cls(
             n_competitors=n_competitors,
             a=side_a,
             b=side_b,
             outcome=_outcomes(outcome, n),
-            weight=None if weight is None else _weights(weight, n),
-            covariates=None if covariates is None else _covariates(covariates, n, covariate_names),
+            weight=None if weight is None else checks.weights(weight, n),
+            covariates=None if covariates is None else checks.covariates(covariates, n, covariate_names),
             covariate_names=tuple(covariate_names),
-            rater=None if rater is None else _clusters(rater, n, "rater"),
-            prompt=None if prompt is None else _clusters(prompt, n, "prompt"),
+            rater=None if rater is None else checks.clusters(rater, n, "rater"),
+            prompt=None if prompt is None else checks.clusters(prompt, n, "prompt"),
         )
 
     @classmethod
@@ -159,7 +178,7 @@ class Comparisons:
             self,
             a=np.where(rows, self.b, self.a),
             b=np.where(rows, self.a, self.b),
-            outcome=np.where(rows, _SWAPPED[self.outcome], self.outcome),
+            outcome=np.where(rows, SWAPPED[self.outcome], self.outcome),
             covariates=None if z is None else np.where(rows[:, None], -z, z),
         )
 
@@ -167,7 +186,7 @@ class Comparisons:
         self, covariates: NDArray[np.floating[Any]] | None, names: Sequence[str]
     ) -> Comparisons:
         """The same votes with other covariates (n, k), checked."""
-        z = None if covariates is None else _covariates(covariates, len(self), names)
+        z = None if covariates is None else checks.covariates(covariates, len(self), names)
         return replace(self, covariates=z, covariate_names=tuple(names))
 
     def weights(self) -> NDArray[np.float64]:
@@ -179,8 +198,9 @@ class Comparisons:
 class Tally:
     """Votes folded to unordered pairs: low < high (P,), in rising order of (low, high).
 
-    weight, weight_sq (P, 3): Σw and Σw² of the votes in which `low` scored 0, ½, 1. `counts` (P, 3) are plain
-    numbers of votes. This is all a plain board needs: refits no longer depend on the number of votes.
+    weight, weight_sq (P, S): Σw and Σw² of the votes in which `low` scored 0, ½, 1 (S = 3) or 0, ¼, ½, ¾, 1
+    (S = 5, under `unstable="average"`). `counts` (P, S) are plain numbers of votes. This is all a plain board
+    needs: refits no longer depend on the number of votes.
     """
 
     n_competitors: int
@@ -191,15 +211,20 @@ class Tally:
     weight_sq: NDArray[np.float64]
 
     @property
+    def scores(self) -> NDArray[np.float64]:
+        """What `low` scores in each column (S,)."""
+        return np.linspace(0, 1, self.counts.shape[1])
+
+    @cached_property
     def total(self) -> NDArray[np.float64]:
         """Σw per pair (P,)."""
         total: NDArray[np.float64] = self.weight.sum(axis=1)
         return total
 
-    @property
+    @cached_property
     def score(self) -> NDArray[np.float64]:
-        """Σw·y per pair (P,), y = 0, ½, 1 from the side of `low`."""
-        score: NDArray[np.float64] = self.weight @ np.array([0.0, 0.5, 1.0])
+        """Σw·y per pair (P,), y from the side of `low`."""
+        score: NDArray[np.float64] = self.weight @ self.scores
         return score
 
 
@@ -208,19 +233,32 @@ def tally(comparisons: Comparisons, policies: Policies) -> Tally:
     k, n = comparisons.n_competitors, len(comparisons)
     if len(OUTCOMES) * k * k > 4 * n + MOST_EMPTY_CELLS:
         return _sparse_tally(comparisons, policies)
-    # int32 while it fits: the index is most of the work
-    width = np.int32 if len(OUTCOMES) * k * k < 2**31 else np.int64
-    cell = comparisons.outcome * width(k * k)
-    cell += comparisons.a * width(k)
-    cell += comparisons.b
-    shape, w = (len(OUTCOMES), k, k), comparisons.weight
-    weights = [None] if w is None else [None, w, w * w]
-    columns = [_folded(np.bincount(cell, c, minlength=5 * k * k).reshape(shape), policies) for c in weights]
-    low, high = np.nonzero(np.triu(columns[0].any(axis=0)))
-    kept = [np.ascontiguousarray(column[:, low, high].T, dtype=np.float64) for column in columns]
-    return Tally(
-        k, low.astype(np.int32), high.astype(np.int32), kept[0], kept[-1 if w is None else 1], kept[-1]
-    )
+    w, planes = comparisons.weight, int(comparisons.outcome.max(initial=0)) + 1
+    cell = _cells(comparisons)
+    columns = []
+    for values in [None] if w is None else [None, w, w * w]:
+        sums = np.bincount(cell, values, minlength=planes * k * k)
+        columns.append(_folded(sums.reshape(planes, k, k), policies).reshape(policies.n_scores, k * k))
+    met = np.flatnonzero(np.triu(columns[0].any(axis=0).reshape(k, k)))
+    kept = [column.take(met, axis=1).astype(np.float64).T for column in columns]
+    low, high = np.divmod(met.astype(np.int32), np.int32(k))
+    return Tally(k, low, high, kept[0], kept[-1 if w is None else 1], kept[-1])
+
+
+CELLS_AT_A_TIME = 32_768
+
+
+def _cells(comparisons: Comparisons) -> NDArray[np.intp]:
+    """(outcome·K + a)·K + b of each vote (n,), as bincount wants it, made where the cache holds it."""
+    k, cells = comparisons.n_competitors, np.empty(len(comparisons), dtype=np.intp)
+    for start in range(0, len(cells), CELLS_AT_A_TIME):
+        part = slice(start, start + CELLS_AT_A_TIME)
+        cell = cells[part]
+        np.multiply(comparisons.outcome[part], k, out=cell, dtype=np.intp)
+        cell += comparisons.a[part]
+        cell *= k
+        cell += comparisons.b[part]
+    return cells
 
 
 def relabelled_tally(cells: Tally, order: NDArray[np.int64]) -> Tally:
@@ -244,25 +282,27 @@ MOST_EMPTY_CELLS = 4_000_000
 
 
 def _folded(planes: NDArray[Any], policies: Policies) -> NDArray[Any]:
-    """Sums by outcome and sides (5, K, K) as sums by the row competitor's score (3, K, K), in both orders."""
-    folded = np.zeros((3, *planes.shape[1:]), dtype=planes.dtype)
-    for plane, half_wins in zip(planes, policies.half_wins().tolist(), strict=True):
-        if half_wins >= 0:
-            folded[half_wins] += plane
-            folded[2 - half_wins] += plane.T
+    """Sums by outcome and sides (O, K, K) as sums by the row competitor's score (S, K, K), in both orders."""
+    last = policies.n_scores - 1
+    folded = np.zeros((last + 1, *planes.shape[1:]), dtype=planes.dtype)
+    for plane, quarters in zip(planes, policies.quarter_wins().tolist(), strict=False):
+        if quarters >= 0:
+            folded[quarters * last // 4] += plane
+            folded[last - quarters * last // 4] += plane.T
     return folded
 
 
 def _sparse_tally(comparisons: Comparisons, policies: Policies) -> Tally:
     """The same where most pairs never met: cells numbered by the pairs that did."""
-    codes = pair_codes(comparisons)
+    codes, columns = pair_codes(comparisons), DROPPED + 1
     pairs, place = np.unique(codes, return_inverse=True)
-    cell = 4 * place + scores_of_low(comparisons, policies)
-    w, size = comparisons.weight, 4 * len(pairs)
+    cell = columns * place + scores_of_low(comparisons, policies)
+    w, size = comparisons.weight, columns * len(pairs)
 
     def column(values: NDArray[np.float64] | None) -> NDArray[np.float64]:
         sums: NDArray[Any] = np.bincount(cell, values, minlength=size)
-        return sums.reshape(-1, 4)[:, :DROPPED].astype(np.float64)
+        every = sums.reshape(-1, columns)[:, :DROPPED].astype(np.float64)
+        return every[:, :: 4 // (policies.n_scores - 1)]
 
     counts = column(None)
     met = counts.any(axis=1)
@@ -278,122 +318,38 @@ def pair_codes(comparisons: Comparisons) -> NDArray[np.int64]:
     return np.minimum(a, b).astype(np.int64) * comparisons.n_competitors + np.maximum(a, b)
 
 
-DROPPED = 3
+DROPPED = 5
 
 
 def scores_of_low(comparisons: Comparisons, policies: Policies) -> NDArray[np.int8]:
-    """Half wins of the lower id in each vote (n,): 0, 1, 2, or DROPPED."""
-    of_a = policies.half_wins()
-    of_b = np.where(of_a < 0, of_a, 2 - of_a)
-    # One table for both orders: outcomes 0–4 as they are, 5–9 with the sides exchanged.
+    """Quarter wins of the lower id in each vote (n,): 0 … 4, or DROPPED."""
+    of_a = policies.quarter_wins()
+    of_b = np.where(of_a < 0, of_a, 4 - of_a)
+    # One table for both orders: outcomes as they are, then with the sides exchanged.
     table = np.concatenate([of_a, of_b]).astype(np.int8)
     table[table < 0] = DROPPED
-    swapped = (comparisons.a > comparisons.b).view(np.int8)
-    scores: NDArray[np.int8] = table[comparisons.outcome + np.int8(5) * swapped]
+    exchanged = (comparisons.a > comparisons.b).view(np.int8)
+    exchanged *= np.int8(len(OUTCOMES))
+    exchanged += comparisons.outcome
+    scores: NDArray[np.int8] = np.take(table, exchanged, mode="clip")
     return scores
-
-
-def _first(bad: NDArray[np.bool_]) -> int:
-    return int(np.argmax(bad))
-
-
-def _ids(values: ArrayLike, name: str) -> NDArray[np.int32]:
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise ShapeError(f"{name} must be one-dimensional, it has shape {array.shape}")
-    if array.size == 0:
-        return np.zeros(0, dtype=np.int32)
-    if array.dtype.kind not in "iu":
-        raise BadValueError(
-            f"{name} must hold integer ids, it holds {array.dtype}", todo="number the names first"
-        )
-    if array.max() > np.iinfo(np.int32).max:
-        raise BadValueError(
-            f"{name} holds ids above 2³¹", row=_first(array == array.max()), todo="number from 0"
-        )
-    return array.astype(np.int32, copy=False)
-
-
-def _same_length(n: int, **arrays: NDArray[Any]) -> None:
-    for name, array in arrays.items():
-        if len(array) != n:
-            raise ShapeError(f"{name} has {len(array)} rows, a has {n}", todo="pass one value per vote")
-
-
-def _check_sides(a: NDArray[np.int32], b: NDArray[np.int32], n_competitors: int) -> None:
-    for name, side in (("a", a), ("b", b)):
-        bad = (side < 0) | (side >= n_competitors)
-        if bad.any():
-            row = _first(bad)
-            raise UnknownCompetitorError(
-                f"competitor {side[row]} on side {name} of a board of {n_competitors}",
-                row=row,
-                todo=f"ids run from 0 to {n_competitors - 1}",
-            )
-    same = a == b
-    if same.any():
-        row = _first(same)
-        raise SelfBattleError(f"competitor {a[row]} fights itself", row=row, todo="leave such votes out")
 
 
 def _outcomes(values: ArrayLike, n: int) -> NDArray[np.int8]:
     array = np.asarray(values)
     if array.dtype.kind in "UOT":
         array = encode_outcomes(array.tolist())
-    _same_length(n, outcome=array)
+    checks.same_length(n, outcome=array)
     if n == 0:
         return np.zeros(0, dtype=np.int8)
     if array.dtype.kind not in "iu":
         raise UnknownOutcomeError(f"outcomes must be codes or names, not {array.dtype}", todo="see OUTCOMES")
     bad = (array < 0) | (array >= len(OUTCOMES))
     if bad.any():
-        row = _first(bad)
+        row = checks.first(bad)
         raise UnknownOutcomeError(
-            f"unknown outcome code {array[row]}", row=row, todo=f"0 to 4 mean {', '.join(OUTCOMES)}"
+            f"unknown outcome code {array[row]}",
+            row=row,
+            todo=f"0 to {len(OUTCOMES) - 1} mean {', '.join(OUTCOMES)}",
         )
     return array.astype(np.int8, copy=False)
-
-
-def _weights(values: ArrayLike, n: int) -> NDArray[np.float64]:
-    array = np.asarray(values, dtype=np.float64)
-    _same_length(n, weight=array)
-    bad = ~(np.isfinite(array) & (array > 0))
-    if bad.any():
-        row = _first(bad)
-        raise BadValueError(
-            f"weight {array[row]}", row=row, todo="weights are finite and > 0; leave the vote out instead"
-        )
-    return array
-
-
-def _covariates(values: ArrayLike, n: int, names: Sequence[str]) -> NDArray[np.floating[Any]]:
-    array = np.asarray(values)
-    if array.dtype.kind != "f":
-        array = array.astype(np.float64)
-    _same_length(n, covariates=array)
-    if array.ndim != 2 or array.shape[1] != len(names):
-        raise ShapeError(
-            f"covariates have shape {array.shape} and {len(names)} names", todo="pass (n, k) and k names"
-        )
-    # A sum is NaN or infinite if any entry is; only then look for it (isfinite costs 10 times as much).
-    if n and not np.isfinite(array.sum(dtype=np.float64)):
-        bad = ~np.isfinite(array)
-        if bad.any():
-            row = _first(bad.any(axis=1))
-            name = names[_first(bad[row])]
-            raise BadValueError(
-                f"covariate {name} is {array[row][bad[row]][0]}", row=row, todo="it must be finite"
-            )
-    return array
-
-
-def _clusters(values: ArrayLike, n: int, name: str) -> NDArray[np.int32]:
-    array = _ids(values, name)
-    _same_length(n, **{name: array})
-    if n and array.min() < 0:
-        raise BadValueError(
-            f"{name} {array.min()}",
-            row=_first(array < 0),
-            todo="ids are ≥ 0; give an unknown one an id of its own",
-        )
-    return array

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ratings.bradley_terry import Fit, laplacian, spread
-from ratings.clusters import Labels, sparse_scores
+from ratings.cluster_runs import Labels
+from ratings.clusters import sparse_scores
 from ratings.comparisons import Comparisons, Policies, tally
 from ratings.connectivity import connectivity
 from ratings.errors import BadOptionError, IncomparableError, NoVotesError

@@ -7,21 +7,18 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-from ratings.rows import Floats, Rows, sum_by
+from ratings.rows import Rows
 
 Labels = NDArray[np.int64]
 
 
-def holds_alone(rows: Rows, information: Floats, labels: Labels, count: int) -> NDArray[np.bool_]:
-    """Clusters (G,) without which some strength, or all but a tenth of a covariate, isn't determined.
+def connects_alone(rows: Rows, labels: Labels, count: int) -> NDArray[np.bool_]:
+    """Clusters (G,) without which some strength isn't determined.
 
     There the chord would settle on a move of about zero: the lone cluster's own residuals sum to zero.
     """
     k = rows.n_competitors
     alone = np.zeros(count, dtype=bool)
-    for column in rows.z:
-        held = sum_by(labels, information * column**2, count)
-        alone |= held > 0.9 * held.sum()
     least, most = np.minimum.reduceat(labels, rows.first), np.maximum.reduceat(labels, rows.first)
     own = least == most
     parts = _parts(rows, np.ones(len(own), dtype=bool), k)

@@ -61,14 +61,14 @@ def online_elo(
         raise BadOptionError(
             f"k = {k} with {permutations} permutations", todo="k > 0, at least 1 permutation"
         )
-    half_wins = policies.half_wins()[comparisons.outcome]
-    kept = np.flatnonzero(half_wins >= 0)
+    quarter_wins = policies.quarter_wins()[comparisons.outcome]
+    kept = np.flatnonzero(quarter_wins >= 0)
     if not len(kept):
         raise NoVotesError(
             "no vote counts under these policies", todo="pass votes, or policies that keep some"
         )
     a, b = comparisons.a[kept].astype(np.int64), comparisons.b[kept].astype(np.int64)
-    score = half_wins[kept] / 2
+    score = quarter_wins[kept] / 4
     competitors = comparisons.n_competitors
     cast = _replay(a, b, score, np.arange(len(kept))[:, None], competitors, k)[0]
     rng = np.random.default_rng(seed)

@@ -124,7 +124,7 @@ def flips_first(
 
 
 def _board(comparisons: Comparisons, policies: Policies, unit: Unit) -> tuple[_Board, Labels]:
-    counted = np.flatnonzero(policies.half_wins()[comparisons.outcome] >= 0)
+    counted = np.flatnonzero(policies.quarter_wins()[comparisons.outcome] >= 0)
     votes = comparisons.select(counted)
     if unit == "vote":
         ids, number = counted.astype(np.int64), np.arange(len(counted), dtype=np.int64)

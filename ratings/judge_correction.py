@@ -14,7 +14,8 @@ from scipy.sparse import csr_array
 from scipy.special import expit
 
 from ratings.bradley_terry import Fit, PairLikelihood, laplacian, spread
-from ratings.clusters import Dimension, consecutive
+from ratings.cluster_runs import consecutive
+from ratings.clusters import Dimension
 from ratings.comparisons import Tally
 from ratings.newton import Matrix, Vector, gauge, generalised_inverse, maximise
 from ratings.uncertainty import Covariance

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ratings.comparisons import MODEL_A, MODEL_B, OUTCOMES, TIE, TIE_UNSTABLE
+from ratings.comparisons import MODEL_A, MODEL_B, OUTCOMES, TIE, TIE_UNSTABLE, UNSTABLE_A, UNSTABLE_B
 from ratings.errors import BadValueError, NoVotesError, ShapeError, UnknownOutcomeError
 from ratings.proportions import Mean, Share, clustered_mean, share
 
@@ -41,6 +41,15 @@ _OUTCOME = np.array(
     ],
     dtype=np.int8,
 )
+# The same, told apart by what the two orders give on average: a win and a tie lean to the winner.
+_LEANING = np.array(
+    [
+        [TIE_UNSTABLE, MODEL_A, UNSTABLE_A],
+        [MODEL_B, TIE_UNSTABLE, UNSTABLE_B],
+        [UNSTABLE_B, UNSTABLE_A, TIE],
+    ],
+    dtype=np.int8,
+)
 _FLIP = np.array([[HARD, STEADY, SOFT], [STEADY, HARD, SOFT], [SOFT, SOFT, STEADY]], dtype=np.int8)
 
 
@@ -49,12 +58,15 @@ class SwapCheck:
     """n battles judged in both orders.
 
     outcome      (n,) model_a, model_b, tie, tie_unstable, or NO_VERDICT
+    leaning      (n,) the same with soft flips as unstable_a or unstable_b: what Policies(unstable="average")
+                 scores ¾ and ¼; the other policies treat them as tie_unstable
     flip         (n,) STEADY, SOFT or HARD; NO_VERDICT where there is no verdict
     consistency  share of STEADY among battles with both verdicts; None when there are none
     unreadable   share of battles without a verdict
     """
 
     outcome: Codes
+    leaning: Codes
     flip: Codes
     consistency: Share | None
     unreadable: Share
@@ -107,15 +119,16 @@ def swap_check(
     in_ab, in_ba = _verdicts(ab, ba)
     heard = (in_ab != FAILED) & (in_ba != FAILED)
     outcome = np.where(heard, _OUTCOME[in_ab, in_ba], np.int8(NO_VERDICT)).astype(np.int8)
+    leaning = np.where(heard, _LEANING[in_ab, in_ba], np.int8(NO_VERDICT)).astype(np.int8)
     flip = np.where(heard, _FLIP[in_ab, in_ba], np.int8(NO_VERDICT)).astype(np.int8)
     ids = None if cluster is None else _same_length(cluster, in_ab, "cluster")
     consistency = None
     if heard.any():
         among = None if ids is None else ids[heard]
         consistency = share(flip[heard] == STEADY, among, confidence=confidence)
-    for array in (outcome, flip):
+    for array in (outcome, leaning, flip):
         array.setflags(write=False)
-    return SwapCheck(outcome, flip, consistency, share(~heard, ids, confidence=confidence))
+    return SwapCheck(outcome, leaning, flip, consistency, share(~heard, ids, confidence=confidence))
 
 
 def position_bias(
@@ -230,7 +243,9 @@ def _verdicts(ab: ArrayLike, ba: ArrayLike) -> tuple[Codes, Codes]:
 
 def _outcomes(values: ArrayLike) -> Codes:
     codes = np.asarray(values)
-    _check_codes(codes, NO_VERDICT, len(OUTCOMES), "outcome", f"0 to 4 mean {', '.join(OUTCOMES)}")
+    _check_codes(
+        codes, NO_VERDICT, len(OUTCOMES), "outcome", f"0 to {len(OUTCOMES) - 1} mean {', '.join(OUTCOMES)}"
+    )
     return codes.astype(np.int8)
 
 

@@ -22,8 +22,6 @@ from ratings.proportions import check_confidence
 
 Pairs = NDArray[np.int32]
 
-SCORES = np.array([0.0, 0.5, 1.0])
-
 
 @dataclass(frozen=True, eq=False)
 class PairDeviance:
@@ -101,7 +99,7 @@ def pair_deviance(comparisons: Comparisons, policies: Policies | None = None) ->
     per_pair = 2 * (xlogy(s, s / (n * p)) + xlogy(n - s, (n - s) / (n * (1 - p))))
     per_pair = np.maximum(per_pair, 0.0)
     deviance, degrees = float(per_pair.sum()), len(n) - spent
-    pearson = np.sum(cells.counts * (SCORES - p[:, None]) ** 2, axis=1) / (p * (1 - p))
+    pearson = np.sum(cells.counts * (cells.scores - p[:, None]) ** 2, axis=1) / (p * (1 - p))
     dispersion = float(pearson.sum() / max(n.sum() - spent, 1))
     return PairDeviance(
         low=cells.low,

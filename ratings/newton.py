@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, lapack
+from scipy.linalg import lapack
 
 from ratings.errors import NotConvergedError
 
@@ -16,7 +16,9 @@ Matrix = NDArray[np.float64]
 Objective = Callable[[Vector], tuple[float, Vector, Matrix]]
 """params (p,) -> value, gradient (p,), negative Hessian (p, p)."""
 
-STEP_TOLERANCE = 1e-10
+STEP_TOLERANCE = 1e-6
+"""Newton stops at a step below this: what is left is about its square, a billionth of a rating point."""
+
 MAX_ITERATIONS = 60
 MAX_STEP = 2.0
 
@@ -43,12 +45,16 @@ def gauge(component: NDArray[np.int32], n_covariates: int) -> Matrix:
 def generalised_inverse(hessian: Matrix, flat: Matrix) -> Matrix:
     """H⁺ (p, p) of an H whose null space is spanned by `flat`; adding it is a gauge and no ridge."""
     scale = _scale(hessian)
-    factor, fault = lapack.dpotrf(hessian + scale * flat @ flat.T, lower=1)
+    factor, fault = lapack.dpotrf(_gauged(hessian, flat, scale), lower=1)
     inverse, other = lapack.dpotri(factor, lower=1)
     if fault or other:
         raise NotConvergedError("the covariates or strengths can't be told apart (singular Hessian)")
-    inverse = np.tril(inverse) + np.tril(inverse, -1).T
-    return np.asarray(inverse - flat @ flat.T / scale)
+    # LAPACK leaves the upper triangle zero
+    diagonal = inverse.diagonal().copy()
+    inverse = inverse + inverse.T
+    np.fill_diagonal(inverse, diagonal)
+    inverse -= (flat / scale) @ flat.T
+    return np.asarray(inverse)
 
 
 def maximise(
@@ -104,12 +110,18 @@ def _scale(hessian: Matrix) -> float:
 
 
 def _step(gradient: Vector, hessian: Matrix, flat: Matrix) -> Vector:
-    gauged = hessian + _scale(hessian) * flat @ flat.T
-    try:
-        step: Vector = cho_solve(cho_factor(gauged, check_finite=False), gradient, check_finite=False)
-    except np.linalg.LinAlgError:
+    factor, fault = lapack.dpotrf(_gauged(hessian, flat, _scale(hessian)), lower=1, clean=0)
+    if fault:
         raise NotConvergedError(
             "the covariates or strengths can't be told apart (singular Hessian)",
             todo="drop a covariate that repeats another",
-        ) from None
+        )
+    step: Vector = lapack.dpotrs(factor, gradient, lower=1)[0]
     return step
+
+
+def _gauged(hessian: Matrix, flat: Matrix, scale: float) -> Matrix:
+    """H + c·FFᵀ (p, p), laid out as LAPACK wants it; H is symmetric."""
+    gauged: Matrix = (scale * flat) @ flat.T
+    gauged += hessian
+    return gauged.T

@@ -84,7 +84,7 @@ def out_of_fold(
     """
     policies = policies or Policies()
     check_confidence(confidence)
-    votes = comparisons.select(policies.half_wins()[comparisons.outcome] >= 0)
+    votes = comparisons.select(policies.quarter_wins()[comparisons.outcome] >= 0)
     _check(votes, folds, length)
     fold = _folds(votes, folds, seed)
     eta: dict[str, Vector] = {}
@@ -92,7 +92,7 @@ def out_of_fold(
         test = fold == i
         for name, guess in _guesses(votes.select(~test), votes.select(test), policies, length).items():
             eta.setdefault(name, np.zeros(len(votes)))[test] = guess
-    score = policies.half_wins()[votes.outcome] / 2
+    score = policies.quarter_wins()[votes.outcome] / 4
     loss = {name: -(score * log_expit(e) + (1 - score) * log_expit(-e)) for name, e in eta.items()}
     predictors = [
         Predictor(

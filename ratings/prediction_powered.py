@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from ratings.bradley_terry import Fit, fit_bradley_terry
-from ratings.clusters import consecutive, effective_clusters, effective_per_parameter
+from ratings.cluster_runs import consecutive
+from ratings.clusters import effective_clusters, effective_per_parameter
 from ratings.comparisons import Comparisons, Policies, pair_codes, scores_of_low
 from ratings.errors import BadOptionError, NotConvergedError, RatingsError, ShapeError
 from ratings.judge_correction import (
@@ -173,8 +174,8 @@ def _with_judge(
 ) -> tuple[Comparisons, Vector]:
     """People's rows that count under the policies for both, and the judge's score of the lower id there."""
     judge = Comparisons.of(people.n_competitors, people.a, people.b, judge_outcome)
-    kept = (policies.half_wins()[people.outcome] >= 0) & (policies.half_wins()[judge.outcome] >= 0)
-    return people.select(kept), scores_of_low(judge.select(kept), policies) / 2
+    kept = (policies.quarter_wins()[people.outcome] >= 0) & (policies.quarter_wins()[judge.outcome] >= 0)
+    return people.select(kept), scores_of_low(judge.select(kept), policies) / 4
 
 
 def _within_reach(
@@ -183,7 +184,7 @@ def _within_reach(
     """The judge's further votes that count, about competitors (pairs, to be matched) that people voted on."""
     seen = np.zeros(both.n_competitors, dtype=bool)
     seen[both.a] = seen[both.b] = True
-    kept = (policies.half_wins()[judged.outcome] >= 0) & seen[judged.a] & seen[judged.b]
+    kept = (policies.quarter_wins()[judged.outcome] >= 0) & seen[judged.a] & seen[judged.b]
     if match_pairs:
         kept &= np.isin(pair_codes(judged), pair_codes(both))
     return judged.select(kept)
@@ -251,8 +252,8 @@ def _stack(
         n=len(both),
         low=np.minimum(*sides),
         high=np.maximum(*sides),
-        person=scores_of_low(both, fit.policies) / 2,
-        judge=np.r_[judge_score, scores_of_low(rest, fit.policies) / 2],
+        person=scores_of_low(both, fit.policies) / 4,
+        judge=np.r_[judge_score, scores_of_low(rest, fit.policies) / 4],
         weight=np.concatenate(weights),
     )
 

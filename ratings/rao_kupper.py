@@ -59,6 +59,10 @@ def fit_rao_kupper(comparisons: Comparisons, policies: Policies | None = None) -
     """Rao-Kupper on wins and ties; draws whose policy is `half` count as ties. Needs one strongly connected
     board and at least one tie."""
     cells = tally(comparisons, policies or Policies())
+    if cells.counts.shape[1] > 3:
+        raise BadOptionError(
+            "Rao-Kupper's model knows no quarter wins", todo="take half or drop for unstable ties"
+        )
     if not len(cells.low):
         raise NoVotesError("no vote to fit", todo="pass votes, or a policy that keeps some")
     _require_connected(connectivity(cells).strong)

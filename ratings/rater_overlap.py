@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ratings.comparisons import MODEL_A, MODEL_B, Comparisons, pair_codes
+from ratings.comparisons import SWAPPED, Comparisons, pair_codes
 from ratings.errors import BadOptionError, NoVotesError
 
 MOST_CELLS = 50_000_000
@@ -59,10 +59,8 @@ def overlap(comparisons: Comparisons) -> Overlap:
 
 
 def _from_low(comparisons: Comparisons) -> NDArray[np.int8]:
-    swapped = comparisons.a > comparisons.b
-    codes = comparisons.outcome.copy()
-    codes[swapped & (comparisons.outcome == MODEL_A)] = MODEL_B
-    codes[swapped & (comparisons.outcome == MODEL_B)] = MODEL_A
+    outcome = comparisons.outcome
+    codes: NDArray[np.int8] = np.where(comparisons.a > comparisons.b, SWAPPED[outcome], outcome)
     return codes
 
 

@@ -100,8 +100,7 @@ def sort_rows(comparisons: Comparisons, policies: Policies, *, exact: bool = Fal
     Strengths without a finite maximum need that: their information is what is left of p(1 − p) near 0.
     """
     k = comparisons.n_competitors
-    half_wins = scores_of_low(comparisons, policies)
-    code, source = _sorted(pair_codes(comparisons), half_wins != DROPPED)
+    code, source, swapped, quarter_wins = _sorted(comparisons, scores_of_low(comparisons, policies))
     first = np.flatnonzero(np.concatenate([[len(code) > 0], code[1:] != code[:-1]]))
     pairs = code[first]
     sizes = np.diff(np.append(first, len(code)))
@@ -114,38 +113,64 @@ def sort_rows(comparisons: Comparisons, policies: Policies, *, exact: bool = Fal
         high=(pairs % k).astype(np.int32),
         first=first,
         pair=np.repeat(np.arange(len(pairs), dtype=np.int32), sizes),
-        score=half_wins[source] * width(0.5),
+        score=quarter_wins * width(0.25),
         # ones that take no memory
         weight=np.broadcast_to(width(1), len(source)) if w is None else w[source].astype(width, copy=False),
-        z=_oriented(comparisons, source, width),
+        z=_oriented(comparisons.covariates, source, swapped, width),
         source=source,
     )
 
 
-def _sorted(codes: NDArray[np.int64], kept: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """The kept codes in rising order, and the row each came from.
+TAG_BITS = 4  # three for the quarter wins, one for the order of the sides
 
-    Code and row are sorted as one integer: that is stable, and several times faster than an argsort.
+
+def _sorted(
+    comparisons: Comparisons, scores: NDArray[np.int8]
+) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.bool_], NDArray[np.int8]]:
+    """Pair codes of the kept votes in rising order; their rows, whether a is the higher id, quarter wins.
+
+    All four are sorted as one integer: that is stable, several times faster than an argsort, and spares
+    picking the rest from all over the memory afterwards.
     """
-    n = max(len(codes), 1)
-    codes *= n
-    codes += np.arange(len(codes))
-    if not kept.all():
-        codes = codes[kept]
-    codes.sort()
-    code = codes // n
-    codes -= code * n
-    return code, codes.astype(np.int32 if n < 2**31 else np.int64)
+    n, k = len(comparisons), comparisons.n_competitors
+    row_bits = max(n - 1, 1).bit_length()
+    keys, pairs = pair_codes(comparisons), None
+    if (k * k).bit_length() + row_bits + TAG_BITS > 63:
+        pairs, keys = np.unique(keys, return_inverse=True)
+    for start in range(0, n, BLOCK_ROWS):
+        part = slice(start, start + BLOCK_ROWS)
+        key = keys[part]
+        key <<= row_bits
+        key += np.arange(start, start + len(key))
+        key <<= TAG_BITS
+        key += scores[part]
+        key += np.int8(8) * (comparisons.a[part] > comparisons.b[part])
+    if (scores == DROPPED).any():
+        keys = keys[scores != DROPPED]
+    keys.sort()
+    source = np.empty(len(keys), dtype=np.int32 if n < 2**31 else np.int64)
+    swapped, quarter_wins = np.empty(len(keys), dtype=bool), np.empty(len(keys), dtype=np.int8)
+    for start in range(0, len(keys), BLOCK_ROWS):
+        part = slice(start, start + BLOCK_ROWS)
+        key = keys[part]
+        quarter_wins[part] = key & 7
+        swapped[part] = key & 8
+        key >>= TAG_BITS
+        source[part] = key & ((1 << row_bits) - 1)
+        key >>= row_bits
+    return keys if pairs is None else pairs[keys], source, swapped, quarter_wins
 
 
-def _oriented(comparisons: Comparisons, source: NDArray[Any], width: type) -> Floats:
+def _oriented(z: Floats | None, source: NDArray[Any], swapped: NDArray[np.bool_], width: type) -> Floats:
     """Covariates as columns (k, n) in sorted order, low − high; block by block, to need no second copy."""
-    z = comparisons.covariates
     if z is None:
         return np.zeros((0, len(source)), dtype=width)
     columns: Floats = np.empty((z.shape[1], len(source)), dtype=width)
     for start in range(0, len(source), BLOCK_ROWS):
-        rows = source[start : start + BLOCK_ROWS]
-        sign = np.where(comparisons.a[rows] > comparisons.b[rows], width(-1), width(1))
-        columns[:, start : start + BLOCK_ROWS] = np.take(z, rows, axis=0, mode="clip").T * sign
+        part = slice(start, start + BLOCK_ROWS)
+        sign = swapped[part] * width(-2)
+        sign += width(1)
+        picked = np.take(z, source[part], axis=0, mode="clip")
+        for column, values in zip(columns, picked.T, strict=True):
+            np.multiply(values, sign, out=column[part], casting="same_kind")
     return columns

@@ -9,7 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratings.bradley_terry import PairLikelihood, fit_likelihood
-from ratings.comparisons import BOTH_BAD, TIE, TIE_UNSTABLE, Comparisons, HalfOrDrop, Policies, Ties, tally
+from ratings.comparisons import (
+    BOTH_BAD,
+    TIE,
+    TIE_UNSTABLE,
+    UNSTABLE_A,
+    UNSTABLE_B,
+    Comparisons,
+    HalfOrDrop,
+    Policies,
+    Ties,
+    Unstable,
+    tally,
+)
 from ratings.davidson import fit_davidson
 from ratings.errors import BadOptionError, IncomparableError, NotConvergedError, NoVotesError
 from ratings.newton import Vector
@@ -60,8 +72,18 @@ def _alternatives(comparisons: Comparisons, base: Policies) -> list[Policies]:
     occurs = set(np.unique(comparisons.outcome).tolist())
     ties: tuple[Ties, ...] = ("half", "drop", "davidson") if TIE in occurs else (base.ties,)
     both: tuple[HalfOrDrop, ...] = ("half", "drop") if BOTH_BAD in occurs else (base.both_bad,)
-    unstable: tuple[HalfOrDrop, ...] = ("half", "drop") if TIE_UNSTABLE in occurs else (base.unstable,)
-    return [p for p in (Policies(*each) for each in product(ties, both, unstable)) if p != base]
+    policies = (each for each in product(ties, both, _unstable(occurs, base)) if _fit_together(*each))
+    return [p for p in (Policies(*each) for each in policies) if p != base]
+
+
+def _unstable(occurs: set[int], base: Policies) -> tuple[Unstable, ...]:
+    if occurs & {UNSTABLE_A, UNSTABLE_B}:
+        return ("half", "drop", "average")
+    return ("half", "drop") if TIE_UNSTABLE in occurs else (base.unstable,)
+
+
+def _fit_together(ties: Ties, _: HalfOrDrop, unstable: Unstable) -> bool:
+    return not (ties == "davidson" and unstable == "average")
 
 
 def _strengths(comparisons: Comparisons, policies: Policies) -> tuple[Vector, int]:

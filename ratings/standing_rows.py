@@ -184,12 +184,13 @@ def component_numbers(board: FittedBoard) -> NDArray[np.int64]:
 def _scores(board: FittedBoard) -> tuple[Vector, Vector, Vector]:
     """Wins, losses and draws per competitor (K,), unweighted."""
     c, k = board.cells, board.cells.n_competitors
-    lost, tied, won = c.counts.T
+    lost, won = c.counts[:, 0], c.counts[:, -1]
+    drawn = c.counts[:, 1:-1].sum(axis=1)
 
     def both(of_low: Vector, of_high: Vector) -> Vector:
         return sum_by(c.low, of_low, k) + sum_by(c.high, of_high, k)
 
-    return both(won, lost), both(lost, won), both(tied, tied)
+    return both(won, lost), both(lost, won), both(drawn, drawn)
 
 
 def effective_votes(board: FittedBoard) -> Vector:

@@ -6,7 +6,8 @@ import numpy as np
 from scipy.sparse import hstack
 
 from ratings.bradley_terry import Fit
-from ratings.clusters import Labels, VoteScores, consecutive, sparse_scores
+from ratings.cluster_runs import Labels, consecutive
+from ratings.clusters import VoteScores, sparse_scores
 from ratings.newton import Matrix, Vector, gauge, generalised_inverse
 from ratings.uncertainty import Covariance
 

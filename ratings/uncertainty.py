@@ -6,15 +6,15 @@ indefinite; it is never clipped: each contrast's variance is the largest of cᵀ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtri, stdtrit
 
 from ratings.bradley_terry import Fit, RowLikelihood, laplacian
-from ratings.clusters import Dimension, VoteScores, cluster, consecutive, cr0
+from ratings.clusters import Dimension, VoteScores, cluster, cr0
 from ratings.comparisons import Comparisons, Tally
 from ratings.newton import Matrix, Vector
 from ratings.rows import Rows
@@ -161,16 +161,17 @@ def critical_values(degrees: Vector, confidence: float) -> Vector:
     with np.errstate(invalid="ignore"):
         return np.where(
             finite,
-            stats.t.ppf(upper, np.where(finite & (degrees > 0), degrees, np.nan)),
-            stats.norm.ppf(upper),
+            stdtrit(np.where(finite & (degrees > 0), degrees, np.nan), upper),
+            ndtri(upper),
         )
 
 
 def tally_sandwich(cells: Tally, fit: Fit) -> Covariance:
     """HC0 of a plain board from its cells: H⁻(Σw²(y − p)² x xᵀ)H⁻, in O(pairs)."""
     p = 1 / (1 + np.exp(fit.strengths[cells.high] - fit.strengths[cells.low]))
-    lost, tied, won = cells.weight_sq.T
-    squares = lost * p**2 + tied * (0.5 - p) ** 2 + won * (1 - p) ** 2
+    squares = np.zeros(len(p))
+    for score, weight_sq in zip(cells.scores, cells.weight_sq.T, strict=True):
+        squares += weight_sq * (score - p) ** 2
     meat = laplacian(cells.low, cells.high, squares, cells.n_competitors)
     hc0 = fit.bread @ meat @ fit.bread
     return Covariance(hc0, (), hc0, (), ())
@@ -185,17 +186,21 @@ def vote_scores(rows: Rows, fit: Fit) -> VoteScores:
 def robust_covariance(
     comparisons: Comparisons, rows: Rows, fit: Fit, dimensions: tuple[str, ...]
 ) -> tuple[Covariance, VoteScores]:
-    """HC0, one-way CR3 or two-way covariance by the `dimensions` (of "rater", "prompt") that are given."""
+    """HC0, one-way CR3 or two-way covariance by the `dimensions` (of "rater", "prompt") that are given.
+
+    The scores come back without the table that only clusters need.
+    """
     scores = vote_scores(rows, fit)
-    hc0 = fit.bread @ RowLikelihood(rows).outer(scores.residual**2) @ fit.bread
+    squares = RowLikelihood(rows).outer(scores.residual**2)
+    hc0 = fit.bread @ squares @ fit.bread
     found = [cluster(name, getattr(comparisons, name), scores, fit) for name in dimensions]
     single = tuple(d.name for d in found if d.count == 1)
     several = tuple(d for d in found if d.count > 1)
     if not several:
         return Covariance(hc0, (), hc0, (), single), scores
     if len(several) == 1:
-        return Covariance(several[0].covariance, (), hc0, several, single), scores
-    labels, count = consecutive(several[0].labels * several[1].count + several[1].labels)
-    cell = cr0(scores, fit.bread, labels, count)
+        return Covariance(several[0].covariance, (), hc0, several, single), replace(scores)
+    labels = several[0].labels * several[1].count + several[1].labels
+    cell = cr0(scores, fit.bread, labels, several[0].count * several[1].count, squares)
     floors = tuple(d.covariance for d in several)
-    return Covariance(floors[0] + floors[1] - cell, floors, hc0, several, single), scores
+    return Covariance(floors[0] + floors[1] - cell, floors, hc0, several, single), replace(scores)

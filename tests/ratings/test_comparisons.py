@@ -24,7 +24,7 @@ def three_votes(**changes):
     ("error", "row", "changes"),
     [
         (UnknownOutcomeError, 1, {"outcome": ["model_a", "won", "tie"]}),
-        (UnknownOutcomeError, 2, {"outcome": [0, 1, 5]}),
+        (UnknownOutcomeError, 2, {"outcome": [0, 1, 7]}),
         (UnknownOutcomeError, None, {"outcome": [0.0, 1.0, 0.5]}),
         (SelfBattleError, 0, {"b": [0, 2, 0]}),
         (UnknownCompetitorError, 2, {"b": [1, 2, 3]}),
@@ -74,6 +74,45 @@ def test_weights_are_summed_and_squared_by_cell():
     assert cells.counts.tolist() == [[0, 0, 2]]
 
 
+def test_a_win_and_a_tie_in_the_two_orders_average_to_three_quarters_of_a_win():
+    board = Comparisons.of(
+        2, [0, 1, 0, 0], [1, 0, 1, 1], ["unstable_a", "unstable_a", "unstable_b", "model_a"]
+    )
+    cells = tally(board, Policies(unstable="average"))
+    assert cells.scores.tolist() == [0, 0.25, 0.5, 0.75, 1]
+    assert cells.counts.tolist() == [[0, 2, 0, 1, 1]]
+    assert cells.score.tolist() == [2.25]
+
+
+def test_opposite_winners_average_to_half_a_win():
+    board = Comparisons.of(2, [0, 0], [1, 1], ["tie_unstable", "tie"])
+    assert tally(board, Policies(unstable="average")).counts.tolist() == [[0, 0, 2, 0, 0]]
+
+
+def test_leaning_draws_are_unstable_like_the_others_unless_averaged():
+    board = Comparisons.of(2, [0, 0, 0], [1, 1, 1], ["unstable_a", "tie_unstable", "model_b"])
+    assert tally(board, Policies()).counts.tolist() == [[1, 2, 0]]
+    assert tally(board, Policies(unstable="drop")).counts.tolist() == [[1, 0, 0]]
+    assert Policies(unstable="drop").half_wins().tolist() == [2, 0, 1, 1, -1, -1, -1]
+    with pytest.raises(BadOptionError, match="quarter wins"):
+        Policies(unstable="average").half_wins()
+
+
+def test_models_with_ties_as_an_outcome_refuse_quarter_wins():
+    with pytest.raises(BadOptionError, match="take half or drop"):
+        Policies(ties="davidson", unstable="average")
+
+
+def test_a_board_of_few_pairs_among_many_competitors_counts_the_same():
+    rng = np.random.default_rng(5)
+    low, outcome = rng.integers(0, 20, 300), rng.integers(0, len(OUTCOMES), 300)
+    for policies in (Policies(ties="drop"), Policies(unstable="average")):
+        dense = tally(Comparisons.of(21, low, low + 1, outcome), policies)
+        sparse = tally(Comparisons.of(3000, low, low + 1, outcome), policies)
+        assert dense.counts.tolist() == sparse.counts.tolist()
+        assert dense.low.tolist() == sparse.low.tolist()
+
+
 def test_an_unknown_policy_is_refused():
     with pytest.raises(BadOptionError, match="use one of half, drop"):
         Policies(both_bad="davidson")
@@ -110,7 +149,7 @@ def test_neither_row_order_nor_sides_change_the_cells(votes, random):
     order = list(range(len(votes)))
     random.shuffle(order)
     flipped = board.swap_sides(np.array([random.random() < 0.5 for _ in votes])).select(np.array(order))
-    for policies in (Policies(), Policies(ties="drop", unstable="drop")):
+    for policies in (Policies(), Policies(ties="drop", unstable="drop"), Policies(unstable="average")):
         one, other = tally(board, policies), tally(flipped, policies)
         assert one.counts.tolist() == other.counts.tolist()
         assert one.low.tolist() == other.low.tolist()

@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ratings.comparisons import BOTH_BAD, MODEL_A, MODEL_B, TIE, TIE_UNSTABLE
+from ratings.comparisons import (
+    BOTH_BAD,
+    MODEL_A,
+    MODEL_B,
+    TIE,
+    TIE_UNSTABLE,
+    UNSTABLE_A,
+    UNSTABLE_B,
+    Policies,
+)
 from ratings.errors import BadValueError, NoVotesError, ShapeError, UnknownOutcomeError
 from ratings.judges import (
     FAILED,
@@ -43,6 +52,32 @@ verdicts = st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 2)), min_size=
 def test_two_orders_make_one_outcome(ab, ba, outcome, flip):
     check = swap_check([ab], [ba])
     assert (check.outcome[0], check.flip[0]) == (outcome, flip)
+
+
+@pytest.mark.parametrize(
+    ("ab", "ba", "leaning"),
+    [
+        (FIRST, VERDICT_TIE, UNSTABLE_A),
+        (VERDICT_TIE, SECOND, UNSTABLE_A),
+        (SECOND, VERDICT_TIE, UNSTABLE_B),
+        (VERDICT_TIE, FIRST, UNSTABLE_B),
+        (FIRST, FIRST, TIE_UNSTABLE),
+        (SECOND, SECOND, TIE_UNSTABLE),
+        (FIRST, SECOND, MODEL_A),
+        (FAILED, FIRST, NO_VERDICT),
+    ],
+)
+def test_a_soft_flip_leans_to_the_side_that_won_once(ab, ba, leaning):
+    assert swap_check([ab], [ba]).leaning[0] == leaning
+
+
+@given(verdicts)
+def test_leaning_outcomes_score_the_mean_of_both_orders(calls):
+    ab, ba = np.array(calls).T
+    heard = (ab != FAILED) & (ba != FAILED)
+    leaning = swap_check(ab, ba).leaning[heard]
+    of_a = np.array([1.0, 0.0, 0.5])[ab[heard]] + np.array([0.0, 1.0, 0.5])[ba[heard]]
+    assert (Policies(unstable="average").quarter_wins()[leaning] / 4).tolist() == (of_a / 2).tolist()
 
 
 @pytest.mark.parametrize("other", [FIRST, SECOND, VERDICT_TIE, FAILED])
@@ -163,7 +198,7 @@ def test_a_gap_doesnt_care_which_side_is_called_a(rows):
         (lambda: swap_check([], []), NoVotesError),
         (lambda: swap_check([0], [1], [1, 2]), ShapeError),
         (lambda: position_bias([FAILED], [FIRST]), NoVotesError),
-        (lambda: side_gap([MODEL_A], [5], [1]), UnknownOutcomeError),
+        (lambda: side_gap([MODEL_A], [7], [1]), UnknownOutcomeError),
         (lambda: side_gap([MODEL_A], [MODEL_B], [2]), BadValueError),
         (lambda: side_gap([MODEL_A], [MODEL_B], [0]), NoVotesError),
         (lambda: side_gap([MODEL_A], [MODEL_B, TIE], [1]), ShapeError),

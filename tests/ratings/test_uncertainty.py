@@ -14,7 +14,7 @@ from textbook_boards import board, style_rows
 from ratings.bradley_terry import fit_bradley_terry
 from ratings.clusters import cr0, effective_clusters, effective_for
 from ratings.comparisons import Comparisons, Policies
-from ratings.deletions import holds_alone
+from ratings.deletions import connects_alone
 from ratings.rows import sort_rows
 from ratings.scale import POINTS_PER_LOG_ODDS
 from ratings.style import scale_covariates
@@ -125,7 +125,7 @@ def test_deletion_moves_are_those_of_direct_solves():
 
 def test_many_clusters_are_worked_off_in_blocks(monkeypatch):
     one, *_ = (clustered(("prompt",), prompt=7 * ROW % 40)[1].matrix,)
-    monkeypatch.setattr("ratings.clusters.BLOCK_ENTRIES", 8 * 7)
+    monkeypatch.setattr("ratings.cluster_runs.RUN_ROWS", 20)
     other = clustered(("prompt",), prompt=7 * ROW % 40)[1].matrix
     assert other == pytest.approx(one, rel=1e-8)
 
@@ -159,7 +159,7 @@ def test_deletions_that_disconnect_are_all_found(seed, k, count):
 
     whole = parts(np.ones(3 * k, dtype=bool))
     expected = [parts(labels != g) > whole for g in range(count)]
-    assert holds_alone(rows, np.ones(3 * k), labels, count).tolist() == expected
+    assert connects_alone(rows, labels, count).tolist() == expected
 
 
 def test_sparse_boards_with_many_prompts_are_quick_to_check(monkeypatch):
@@ -170,5 +170,5 @@ def test_sparse_boards_with_many_prompts_are_quick_to_check(monkeypatch):
     labels = rng.permutation(5000) // 2
     calls = []
     monkeypatch.setattr("ratings.deletions._parts", lambda *_: calls.append(1) or 1)
-    holds_alone(rows, np.ones(5000), labels, 2500)
+    connects_alone(rows, labels, 2500)
     assert len(calls) < 20  # not one per prompt

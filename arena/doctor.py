@@ -19,7 +19,8 @@ from arena import health
 from arena.battles import append_only
 from arena.campaigns.models import Campaign
 from arena.campaigns.opening import missing_before_open
-from arena.endpoints.keys import KeyMissingError, read_key
+from arena.endpoints.key_use import endpoint_key
+from arena.endpoints.keys import KeyMissingError
 from arena.endpoints.models import Endpoint
 from arena.prepare import static_files_are_current
 
@@ -129,7 +130,7 @@ def admin_findings() -> Iterator[Finding]:
 def endpoint_findings() -> Iterator[Finding]:
     for endpoint in Endpoint.objects.order_by("pk"):
         try:
-            read_key(endpoint.key_variable, endpoint.key_file)
+            endpoint_key(endpoint)
         except KeyMissingError as error:
             yield unsound(f"endpoint “{endpoint.name}”", str(error))
 

@@ -18,8 +18,9 @@ from django.urls import reverse
 from arena.campaigns.models import Campaign, Invite
 from arena.corpus.models import PromptSet
 from arena.health import unapplied_migrations
-from arena.raters.accounts import add_member, password_link
-from arena.raters.models import Role, Team
+from arena.raters.accounts import make_account, password_link
+from arena.raters.models import Membership, Role, Team
+from arena.start_lock import start_lock
 
 Say = Callable[[str], object]
 
@@ -29,11 +30,12 @@ class DemoFailedError(Exception):
 
 
 def prepare(say: Say, *, demo: bool) -> None:
-    migrate(say)
-    collect_static_files(say)
-    if demo and is_empty():
-        load_demo(say)
-    ensure_admin()
+    with start_lock(settings.DATA_DIR, lambda: say("Waiting for another start over the same data folder.")):
+        migrate(say)
+        collect_static_files(say)
+        if demo and is_empty():
+            load_demo(say)
+        ensure_admin()
 
 
 def migrate(say: Say) -> None:
@@ -88,7 +90,10 @@ def ensure_admin() -> User:
     admin = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
     if admin is None:
         with transaction.atomic():
-            admin, _ = add_member(Team.default(), "admin", Role.ADMIN)
+            admin, _ = make_account("admin")
+            Membership.objects.update_or_create(
+                user=admin, team=Team.default(), defaults={"role": Role.ADMIN}
+            )
             admin.is_staff = admin.is_superuser = True
             admin.save(update_fields=["is_staff", "is_superuser"])
     return admin

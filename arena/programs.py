@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import struct
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,9 @@ from arena.settings import setting
 from arena.supervisor import Program
 
 BACKLOG = 256
+# A visitor who is silent for so long in the middle of a request, or takes none of the reply, is dropped:
+# else a dozen of them would hold every thread for ever.
+SILENCE_SECONDS = 15
 # An idle consumer looks at its queue this often; a vote never waits for it, a judge run's start does.
 QUEUE_POLL_SECONDS = 1
 # After its own bound a child interrupts its work by itself; the supervisor's kill comes this much later.
@@ -48,7 +52,7 @@ def listen(host: str, port: int) -> socket.socket:
     """The web server's socket. Held here, it outlives the server: during a restart visitors wait."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+        listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except PermissionError as error:
         raise PortInUseError(
             f"not allowed to listen on port {port}; choose one above 1023, like --port 8000"
@@ -58,6 +62,15 @@ def listen(host: str, port: int) -> socket.socket:
             f"can't listen on {host} port {port} ({error.strerror or error}). Is Tiltyard running already,"
             f" or something else there? End it, or choose another: ./tiltyard run --port {port % 65535 + 1}"
         ) from error
+    limit_silence(listener)
+    return listener
+
+
+def limit_silence(listener: socket.socket) -> None:
+    """On Linux each accepted socket inherits it; the web server itself sets no limit on a body."""
+    patience = struct.pack("ll", SILENCE_SECONDS, 0)
+    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        listener.setsockopt(socket.SOL_SOCKET, option, patience)
 
 
 def check_free(port: int) -> None:

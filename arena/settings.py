@@ -9,6 +9,17 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from arena.setting_checks import (
+    check_hosts,
+    check_level,
+    check_names,
+    check_origins,
+    make_folder,
+    read_key_hosts,
+    split_list,
+)
+from arena.start_lock import start_lock
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 
@@ -32,8 +43,13 @@ def switch(name: str, default: bool) -> bool:
     return value in {"1", "true", "yes", "on"}
 
 
-DATA_DIR = Path(env.str("TILTYARD_DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
-DATA_DIR.mkdir(parents=True, exist_ok=True)
+def listed(name: str) -> list[str]:
+    return split_list(env.str(name, default=""))
+
+
+DATA_DIR = make_folder(
+    "TILTYARD_DATA_DIR", Path(env.str("TILTYARD_DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
+)
 
 
 def read_secret_key() -> str:
@@ -44,24 +60,38 @@ def read_secret_key() -> str:
             raise ImproperlyConfigured("SECRET_KEY is shorter than 40 characters")
         return given
     path = DATA_DIR / "secret_key"
-    if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(60))
-    key = path.read_text().strip()
+    try:
+        if not path.exists():
+            make_secret_key(path)
+        key = path.read_text().strip()
+    except OSError as error:
+        raise ImproperlyConfigured(f"{path} can't be read ({error.strerror}); give it to this user") from None
     if len(key) < 40:
         raise ImproperlyConfigured(f"{path} is empty or cut short; delete it to make a new one")
     return key
 
 
+def make_secret_key(path: Path) -> None:
+    with start_lock(path.parent):
+        if not path.exists():
+            fresh = path.with_name("secret_key.new")
+            fresh.unlink(missing_ok=True)
+            fresh.touch(mode=0o600)
+            fresh.write_text(secrets.token_urlsafe(60))
+            fresh.rename(path)  # whole or not at all, for those who read without the lock
+
+
 SECRET_KEY = read_secret_key()
 DEBUG = switch("DEBUG", False)
 TESTING = "pytest" in sys.modules
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+ALLOWED_HOSTS = check_names("ALLOWED_HOSTS", listed("ALLOWED_HOSTS")) or ["localhost", "127.0.0.1", "[::1]"]
+CSRF_TRUSTED_ORIGINS = check_origins("CSRF_TRUSTED_ORIGINS", listed("CSRF_TRUSTED_ORIGINS"))
 PUBLIC_URL = env.str("PUBLIC_URL", default="").rstrip("/")
 if PUBLIC_URL and urlsplit(PUBLIC_URL).scheme not in {"http", "https"}:
     raise ImproperlyConfigured(f"PUBLIC_URL is {PUBLIC_URL!r}; it must begin with http:// or https://")
 HTTPS = switch("TILTYARD_HTTPS", False)
+# How many proxies stand in front, each of which adds an address to X-Forwarded-For.
+PROXY_COUNT = setting("PROXY_COUNT", int, 0, 0, 10)
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -94,6 +124,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "arena.out_of_range.OutOfRangeAnswer",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -131,7 +162,10 @@ SQLITE_OPTIONS = {
 
 def read_database() -> dict:
     url = env.str("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'tiltyard.sqlite3'}")
-    database = env.db_url_config(url)
+    try:
+        database = env.db_url_config(url)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"DATABASE_URL can't be read: {error}") from None
     engine = database.get("ENGINE", "")
     if engine.endswith("sqlite3"):
         database["OPTIONS"] = SQLITE_OPTIONS
@@ -152,15 +186,21 @@ def read_queue() -> dict:
     scheme = urlsplit(url).scheme
     queue = {"name": "tiltyard", "immediate": TESTING, "results": False, "utc": True}
     if scheme == "sqlite":
-        return queue | {
-            "huey_class": "huey.SqliteHuey",
-            "connection": {"filename": url.removeprefix("sqlite:///")},
-        }
+        return queue | {"huey_class": "huey.SqliteHuey", "connection": {"filename": queue_file(url)}}
     if scheme in {"redis", "rediss"}:
         return queue | {"huey_class": "huey.RedisHuey", "connection": {"url": url}}
     if scheme in {"postgres", "postgresql"}:
         return queue | {"huey_class": "huey.PostgresHuey", "connection": {"dsn": url}}
     raise ImproperlyConfigured(f"QUEUE_URL begins with {scheme!r}; use sqlite:///, redis:// or postgres://")
+
+
+def queue_file(url: str) -> str:
+    found = url.removeprefix("sqlite:///")
+    if found in ("", url):
+        raise ImproperlyConfigured(f"QUEUE_URL is {url!r}; for a file write sqlite:///PATH")
+    if Path(found).resolve() == Path(DATABASES["default"]["NAME"]).resolve():
+        raise ImproperlyConfigured(f"QUEUE_URL names {found}, the database's own file; name another")
+    return found
 
 
 HUEY = read_queue()
@@ -186,6 +226,7 @@ AXES_COOLOFF_TIME = 1
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_LOCKOUT_TEMPLATE = "registration/locked_out.html"
 AXES_RESET_ON_SUCCESS = True
+AXES_CLIENT_IP_CALLABLE = "arena.raters.addresses.client_address"
 AXES_ENABLED = not TESTING
 
 LANGUAGE_CODE = "en"
@@ -259,7 +300,9 @@ SPECTACULAR_SETTINGS = {
 }
 
 # Hosts that an endpoint may name besides public addresses, as host or host:port; a local server must be here.
-ENDPOINT_ALLOWED_HOSTS = env.list("ENDPOINT_ALLOWED_HOSTS", default=[])
+ENDPOINT_ALLOWED_HOSTS = check_hosts("ENDPOINT_ALLOWED_HOSTS", listed("ENDPOINT_ALLOWED_HOSTS"))
+# The one host that a key of this name may go to; a key that isn't here goes where its team first sends it.
+ENDPOINT_KEY_HOSTS = read_key_hosts("ENDPOINT_KEY_HOSTS", listed("ENDPOINT_KEY_HOSTS"))
 SNAPSHOT_MINUTES = setting("SNAPSHOT_MINUTES", int, 60, 1, 60 * 24)
 BOOTSTRAP_RESAMPLES = setting("BOOTSTRAP_RESAMPLES", int, 1000, 1000, 100_000)
 BATTLE_HOURS = setting("BATTLE_HOURS", int, 24, 1, 24 * 30)
@@ -271,7 +314,7 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {
         "handlers": ["console"],
-        "level": env.str("LOG_LEVEL", default="WARNING" if TESTING else "INFO"),
+        "level": check_level("LOG_LEVEL", env.str("LOG_LEVEL", default="WARNING" if TESTING else "INFO")),
     },
     "loggers": {name: {"level": "WARNING"} for name in ("huey", "axes", "httpx2", "openai")},
 }

@@ -10,7 +10,9 @@ from django.core.management import BaseCommand, get_commands, load_command_class
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
-READ = re.compile(r'(?:setting|switch|env\.\w+|environ\.get|getenv|environ)[(\[]\s*"([A-Z][A-Z0-9_]+)"')
+READ = re.compile(
+    r'(?:setting|switch|listed|env\.\w+|environ\.get|getenv|environ)[(\[]\s*"([A-Z][A-Z0-9_]+)"'
+)
 COMMON_OPTIONS = {
     option
     for action in BaseCommand().create_parser("manage.py", "any")._actions

@@ -6,6 +6,7 @@ No retry happens here: the ledger decides, so that waits don't multiply.
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,8 +20,11 @@ from arena.endpoints.backoff import read_retry_after
 from arena.endpoints.failures import Classified, FailureKind, classify
 from arena.endpoints.hosts import HostRefusedError, HostUnknownError, check_url
 from arena.endpoints.keys import redact
+from arena.endpoints.parameters import check_parameters
 from arena.endpoints.replies import UnreadableBodyError, read_completion, storable
 from arena.endpoints.transport import GuardedTransport, Limits, TooLargeError, UndecodableError
+
+logger = logging.getLogger(__name__)
 
 StructuredMode = Literal["json_schema", "json_object", "prompt"]
 MaxTokensField = Literal["max_tokens", "max_completion_tokens"]
@@ -56,6 +60,7 @@ class EndpointConfig:
         reserved = sorted(RESERVED.intersection(self.parameters))
         if reserved:
             raise ValueError(f"parameters that Tiltyard sets itself: {', '.join(reserved)}; take them out")
+        check_parameters(self.parameters)
 
 
 @dataclass(frozen=True)
@@ -120,6 +125,11 @@ def ask(config: EndpointConfig, payload: Mapping[str, Any]) -> Reply | CallFailu
         result = _failure(_classify_exception(error, config.limits))
     except UnicodeEncodeError as error:
         result = _failure(Classified("unsendable", f"the request can't be written as UTF-8: {error.reason}"))
+    except Exception as error:
+        # Whatever it was, it would be again: a call that raises here would be taken up for ever.
+        told = redact(f"the request can't be sent: {type(error).__name__}: {error}", config.api_key)[:300]
+        logger.error(told)
+        result = _failure(Classified("unsendable", told))
     return _redacted(replace(result, latency_ms=int((time.monotonic() - start) * 1000)), config.api_key)
 
 

@@ -1,4 +1,4 @@
-from urllib.parse import urlsplit
+from typing import Any
 
 from django import forms
 from django.conf import settings
@@ -6,9 +6,30 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from arena.endpoints.client import RESERVED
-from arena.endpoints.hosts import HostRefusedError, check_url
-from arena.endpoints.keys import OWN_VARIABLES
+from arena.endpoints.hosts import HostRefusedError, check_url, origin_of
+from arena.endpoints.key_use import KeyRefusedError, check_use
+from arena.endpoints.keys import KeyMissingError, check_name
 from arena.endpoints.models import Endpoint
+from arena.endpoints.parameters import read_parameters
+
+
+class ParametersField(forms.JSONField):
+    """Django's reads with `json.loads` in three places, and lets through all that it raises but one error."""
+
+    def to_python(self, value: Any) -> Any:
+        if self.disabled or not isinstance(value, str) or not value.strip():
+            return super().to_python(value)
+        try:
+            return read_parameters(value)
+        except ValueError as error:
+            raise ValidationError(str(error)) from None
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        """Shown again as it was typed."""
+        return initial if self.disabled else data
+
+    def prepare_value(self, value: Any) -> Any:
+        return value if isinstance(value, str) else super().prepare_value(value)
 
 
 class EndpointForm(forms.ModelForm):
@@ -17,6 +38,12 @@ class EndpointForm(forms.ModelForm):
         max_length=500,
         label=_("Base URL"),
         help_text=_("Up to and including /v1, like https://api.example.com/v1."),
+    )
+    parameters = ParametersField(
+        required=False,
+        label=_("Parameters"),
+        help_text=_('Sent with every call, as JSON: {"temperature": 0}'),
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
     )
 
     class Meta:
@@ -47,7 +74,6 @@ class EndpointForm(forms.ModelForm):
             "key_variable": _("Environment variable with the key"),
             "key_file": _("Or file with the key"),
             "is_internal": _("May see internal prompt sets"),
-            "parameters": _("Parameters"),
             "structured_mode": _("Structured output"),
             "max_tokens": _("Tokens a reply may have"),
             "max_tokens_field": _("Parameter that limits them"),
@@ -61,16 +87,16 @@ class EndpointForm(forms.ModelForm):
         help_texts = {
             "model_id": _("As the server names it. A dated name stays the same model; an alias may change."),
             "family": _("Who made it, like gpt or llama: a judge shouldn't judge its own family."),
-            "key_variable": _("Its name, never the key. Left empty, no key is sent."),
-            "key_file": _("Its absolute path; the file must have mode 0600."),
-            "parameters": _('Sent with every call, as JSON: {"temperature": 0}'),
+            "key_variable": _(
+                "Its name, never the key; it ends in _KEY or _TOKEN. Left empty, no key is sent."
+            ),
+            "key_file": _("Its absolute path, like /run/secrets/openai.key; the file must have mode 0600."),
             "structured_mode": _("Lowered by itself when the server refuses it."),
             "input_price": _("US dollars; needed for budgets."),
             "output_price": _("US dollars; needed for budgets."),
             "requests_per_minute": _("Left empty: no limit."),
             "tokens_per_minute": _("Left empty: no limit."),
         }
-        widgets = {"parameters": forms.Textarea(attrs={"rows": 3, "spellcheck": "false"})}
 
     def _get_validation_exclusions(self) -> set[str]:
         return super()._get_validation_exclusions() | {"base_url"}
@@ -91,10 +117,18 @@ class EndpointForm(forms.ModelForm):
         return base_url
 
     def clean_key_variable(self) -> str:
-        variable = self.cleaned_data["key_variable"]
-        if variable in OWN_VARIABLES:
-            raise ValidationError(_("This variable holds a secret of Tiltyard's own, which is never sent."))
-        return variable
+        return self.clean_key_name("key_variable")
+
+    def clean_key_file(self) -> str:
+        return self.clean_key_name("key_file")
+
+    def clean_key_name(self, field: str) -> str:
+        name = self.cleaned_data[field]
+        try:
+            check_name(**{"variable": "", "file": "", field.removeprefix("key_"): name})
+        except KeyMissingError as error:
+            raise ValidationError(str(error)) from None
+        return name
 
     def clean_parameters(self) -> dict:
         parameters = self.cleaned_data["parameters"] or {}
@@ -116,8 +150,17 @@ class EndpointForm(forms.ModelForm):
             for field in ("key_variable", "key_file"):
                 if field not in self.changed_data:
                     cleaned[field] = ""
+        if not self.errors:
+            self.check_key_use(cleaned)
         return cleaned
+
+    def check_key_use(self, cleaned: dict) -> None:
+        variable, file = cleaned["key_variable"], cleaned["key_file"]
+        try:
+            check_use(self.instance, cleaned["base_url"], variable, file)
+        except KeyRefusedError as error:
+            self.add_error("key_variable" if variable else "key_file", str(error))
 
     def host_changed(self, base_url: str) -> bool:
         before = self.initial.get("base_url", "")
-        return bool(before) and urlsplit(before).netloc != urlsplit(base_url).netloc
+        return bool(before) and origin_of(before) != origin_of(base_url)

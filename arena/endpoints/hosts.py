@@ -12,6 +12,8 @@ import socket
 from collections.abc import Callable, Collection
 from urllib.parse import urlsplit
 
+import httpx2
+
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], list[str]]
 
@@ -37,10 +39,14 @@ def resolve_name(host: str, port: int) -> list[str]:
 
 def check_url(base_url: str, allowed: Collection[str]) -> None:
     """What can be told from an endpoint's URL without asking the network; raises HostRefusedError."""
-    parts = urlsplit(base_url)
+    if any(letter.isspace() or not letter.isprintable() for letter in base_url):
+        # urlsplit drops some of these, so what it finds would not be what is sent.
+        raise HostRefusedError("the URL holds a space, a line break or a control character: take it out")
     try:
+        parts = urlsplit(base_url)
         host, port = parts.hostname, parts.port
-    except ValueError as error:
+        httpx2.URL(base_url)
+    except (ValueError, httpx2.InvalidURL) as error:
         raise HostRefusedError(f"{base_url} is no URL: {error}") from None
     if parts.scheme not in ("http", "https") or not host:
         raise HostRefusedError(f"{base_url} must begin with https:// and name a host")
@@ -56,6 +62,13 @@ def check_url(base_url: str, allowed: Collection[str]) -> None:
             f"or, if the way there is safe, set the environment variable "
             f"ENDPOINT_ALLOWED_HOSTS={host}:{port} and start Tiltyard again"
         )
+
+
+def origin_of(base_url: str) -> tuple[str, str, int]:
+    """Scheme, host and port of a URL that `check_url` let pass: where they are the same, so is the server."""
+    parts = urlsplit(base_url)
+    host = (parts.hostname or "").casefold().rstrip(".")
+    return parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def allowed_addresses(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
 MASK = "[key]"
 OWN_VARIABLES = frozenset({"SECRET_KEY", "DATABASE_URL", "QUEUE_URL", "EMAIL_URL", "CACHE_URL"})
+# An environment and a disk hold much that is no key; what an endpoint may send must say that it is one.
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_(KEY|TOKEN)")
+_FILE = re.compile(r"(.*[._-])?(key|token)", re.IGNORECASE | re.DOTALL)
 _LONGEST = 2000
 # A shorter key is a placeholder for a server that wants any; masking it would riddle ordinary text.
 _SHORTEST_MASKED = 6
@@ -28,8 +32,7 @@ def read_key(
 
     `secrets` are Tiltyard's own: an endpoint that names one of them would send it to a stranger.
     """
-    if variable in OWN_VARIABLES:
-        raise KeyMissingError(f"{variable} holds a secret of Tiltyard's own, which is never sent anywhere")
+    check_name(variable, file)
     if variable:
         key = environment.get(variable, "").strip()
         where = f"the environment variable {variable}"
@@ -44,6 +47,22 @@ def read_key(
     if len(key) > _LONGEST or not key.isascii() or not key.isprintable() or " " in key:
         raise KeyMissingError(f"{where} holds no key: a key is one line of printable ASCII without spaces")
     return key
+
+
+def check_name(variable: str, file: str) -> None:
+    """Raises KeyMissingError for a name that isn't a key's."""
+    if variable in OWN_VARIABLES:
+        raise KeyMissingError(f"{variable} holds a secret of Tiltyard's own, which is never sent anywhere")
+    if variable and not _VARIABLE.fullmatch(variable):
+        raise KeyMissingError(
+            "use the name of an environment variable that ends in _KEY or _TOKEN, like OPENAI_API_KEY: "
+            "others may hold anything, and are never sent"
+        )
+    if file and not _FILE.fullmatch(Path(file).name):
+        raise KeyMissingError(
+            f"{file} may hold anything: a file with a key has a name that is, or ends in, key or token, "
+            "like openai.key or openai_token; name it so"
+        )
 
 
 def key_is_set(variable: str, file: str, environment: Mapping[str, str] = os.environ) -> bool:

@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from arena.endpoints import limits
 from arena.endpoints.client import CallFailure, EndpointConfig, Reply, ask
-from arena.endpoints.keys import read_key
+from arena.endpoints.key_use import endpoint_key
 from arena.endpoints.leases import LEASE, keep_lease
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.endpoints.transport import Limits
@@ -82,7 +82,7 @@ def endpoint_config(endpoint: Endpoint, parameters: Mapping[str, Any] | None = N
     return EndpointConfig(
         base_url=endpoint.base_url,
         model=endpoint.model_id,
-        api_key=read_key(endpoint.key_variable, endpoint.key_file, secrets=[settings.SECRET_KEY]),
+        api_key=endpoint_key(endpoint),
         parameters={**endpoint.parameters, **(parameters or {})},
         structured_mode=endpoint.structured_mode,  # type: ignore[arg-type]
         max_tokens=endpoint.max_tokens,

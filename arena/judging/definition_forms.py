@@ -27,6 +27,8 @@ def read_criteria(text: str) -> list[Criterion]:
         match = CRITERION.fullmatch(line)
         if match is None:
             raise ValueError(f"line {number}: write “name (1-5): what to look at”, not “{line.strip()[:60]}”")
+        if len(match["low"] or "") > 3 or len(match["high"] or "") > 3:
+            raise ValueError(f"line {number}: a scale ends at 100 or less")
         low, high = int(match["low"] or 1), int(match["high"] or 5)
         try:
             found.append(Criterion(match["name"], match["words"], low, high))

@@ -1,7 +1,9 @@
 """Pages on which an admin defines what judges are asked, and who they are."""
 
+import re
+
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
@@ -52,8 +54,10 @@ def rubric_new(request: HttpRequest) -> HttpResponseBase:
 
 def start_from(request: HttpRequest) -> dict[str, str]:
     pk = request.GET.get("from", "")
-    if not pk.isdigit():
+    if not pk:
         return {}
+    if not re.fullmatch("[0-9]{1,18}", pk):
+        raise Http404
     rubric = access.get_for(Rubric.objects.all(), request.user, Role.ADMIN, pk=int(pk))
     return {
         "name": rubric.name,

@@ -11,6 +11,8 @@ from arena.campaigns.models import Campaign
 from arena.judging.models import Judge, JudgeRun
 
 MOST_BATTLES = 5_000
+MOST_CALLS = 1_000_000
+LARGEST_SEED = 2**63 - 1
 
 
 class RunForm(forms.Form):
@@ -32,7 +34,11 @@ class RunForm(forms.Form):
     )
     limit = forms.IntegerField(min_value=1, max_value=MOST_BATTLES, initial=100, label=_("At most"))
     max_calls = forms.IntegerField(
-        min_value=1, required=False, label=_("Cap on calls"), help_text=_("left empty: no cap")
+        min_value=1,
+        max_value=MOST_CALLS,
+        required=False,
+        label=_("Cap on calls"),
+        help_text=_("left empty: no cap"),
     )
     budget_usd = forms.DecimalField(
         min_value=0,
@@ -56,7 +62,7 @@ class RunForm(forms.Form):
         label=_("A winner more than 1.5 times as long as the loser is a tie"),
         help_text=_("A sensitivity check; the style-controlled board answers the question better."),
     )
-    seed = forms.IntegerField(min_value=0, widget=forms.HiddenInput, required=False)
+    seed = forms.IntegerField(min_value=0, max_value=LARGEST_SEED, widget=forms.HiddenInput, required=False)
 
     def __init__(
         self, *args: Any, campaigns: QuerySet[Campaign], judges: QuerySet[Judge], **kwargs: Any

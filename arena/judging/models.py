@@ -1,7 +1,7 @@
 from dataclasses import asdict
 
 from django.core.validators import MinValueValidator
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
 from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext_lazy as _
@@ -33,8 +33,11 @@ class Rubric(models.Model):
         return f"{self.name} v{self.version}"
 
     @classmethod
+    @transaction.atomic
     def publish(cls, team: Team, name: str, text: RubricText) -> "Rubric":
         """The team's rubric of this name: the newest version if it already reads so, else the next."""
+        # Two clicks at once: the second waits for the first, then finds its version.
+        Team.objects.select_for_update().get(pk=team.pk)
         sha256 = rubric_hash(text)
         newest = cls.objects.filter(team=team, name=name).order_by("-version").first()
         if newest and newest.sha256 == sha256:

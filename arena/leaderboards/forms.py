@@ -1,3 +1,5 @@
+import re
+
 from django import forms
 from django.urls import reverse
 
@@ -17,10 +19,10 @@ class VisibilityForm(forms.Form):
 
     def clean_source(self) -> str:
         key = self.cleaned_data["source"]
-        judge = key.removeprefix("judge:")
-        if key != "raters" and not (key.startswith("judge:") and judge.isdecimal()):
+        judge = re.fullmatch("judge:([0-9]{1,18})", key)
+        if key != "raters" and judge is None:
             raise forms.ValidationError(f"{key!r} is no source: raters, or judge:<number>")
-        boards = self.campaign.leaderboards.filter(judge=None if key == "raters" else int(judge))
+        boards = self.campaign.leaderboards.filter(judge=int(judge[1]) if judge else None)
         if not boards.exists():
             raise forms.ValidationError(f"this campaign has no board of {key}")
         self.boards = boards

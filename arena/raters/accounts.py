@@ -7,6 +7,7 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
+from django.utils.translation import gettext as _
 
 from arena.raters.models import Membership, Team
 
@@ -18,12 +19,28 @@ def password_link(user: User) -> str:
     return reverse("password_reset_confirm", kwargs={"uidb64": uid, "token": token})
 
 
-def add_member(team: Team, username: str, role: str, email: str = "") -> tuple[User, bool]:
-    """Gives the account this role in the team, making the account if there is none; True if it was made."""
-    with transaction.atomic():
-        user, made = get_user_model().objects.get_or_create(username=username, defaults={"email": email})
-        if made:
-            user.set_unusable_password()
-            user.save(update_fields=["password"])
-        Membership.objects.update_or_create(user=user, team=team, defaults={"role": role})
+class CannotAddError(ValueError):
+    """Nothing was changed; the message says why and what to do."""
+
+
+def make_account(username: str, email: str = "") -> tuple[User, bool]:
+    """The account of this name, made if there is none; True if it was made."""
+    user, made = get_user_model().objects.get_or_create(username=username, defaults={"email": email})
+    if made:
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+    return user, made
+
+
+@transaction.atomic
+def add_member(team: Team, username: str, role: str, *, by_operator: bool = False) -> tuple[User, bool]:
+    """A new member of the team, and whether the account is new too. Raises CannotAddError."""
+    user, made = make_account(username)
+    if Membership.objects.filter(user=user).exclude(team=team).exists() and not by_operator:
+        raise CannotAddError(_("%(user)s belongs to another team; ask the operator.") % {"user": username})
+    joined = Membership.objects.get_or_create(user=user, team=team, defaults={"role": role})[1]
+    if not joined:
+        raise CannotAddError(
+            _("%(user)s is in this team already; change the role in the list.") % {"user": username}
+        )
     return user, made

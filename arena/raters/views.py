@@ -6,7 +6,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from arena.raters import access
-from arena.raters.accounts import add_member, password_link
+from arena.raters.accounts import CannotAddError, add_member, password_link
 from arena.raters.forms import MemberForm
 from arena.raters.models import Membership, Role
 
@@ -40,7 +40,16 @@ def member_add(request: HttpRequest) -> HttpResponseBase:
     if not form.is_valid():
         messages.error(request, " ".join(error for errors in form.errors.values() for error in errors))
         return redirect("member-list")
-    user, made = add_member(team, form.cleaned_data["username"], form.cleaned_data["role"])
+    try:
+        user, made = add_member(
+            team,
+            form.cleaned_data["username"],
+            form.cleaned_data["role"],
+            by_operator=request.user.is_superuser,
+        )
+    except CannotAddError as refusal:
+        messages.error(request, str(refusal))
+        return redirect("member-list")
     messages.success(request, _("%(user)s belongs to the team.") % {"user": user.get_username()})
     # Shown in this answer and nowhere else.
     return show(request, request.build_absolute_uri(password_link(user)) if made else "")

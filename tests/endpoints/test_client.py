@@ -320,6 +320,36 @@ def test_a_public_host_is_not_asked_in_the_clear(call):
     assert "https" in failure.message
 
 
+# --- what nobody foresaw -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exception", [RuntimeError, RecursionError, KeyError, AssertionError, TypeError])
+def test_an_exception_that_nobody_foresaw_ends_the_call_for_good(call, monkeypatch, caplog, exception):
+    def fail(config, payload):
+        raise exception(f"no idea what to do with Bearer {KEY}")
+
+    monkeypatch.setattr("arena.endpoints.client._post", fail)
+    failure = call()
+    assert (failure.kind, failure.retryable) == ("unsendable", False)
+    assert f"{exception.__name__}: " in failure.message
+    assert "the request can't be sent" in caplog.text
+    assert KEY not in failure.message + caplog.text
+
+
+@pytest.mark.parametrize("base_url", ["https://a\n.example/v1", "https://a.example/\x00", "https://[::1/v1"])
+def test_a_url_that_cannot_be_sent_is_a_refused_host(call, base_url):
+    failure = call(base_url=base_url)
+    assert (failure.kind, failure.retryable) == ("host_refused", False)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"a": float("inf")}, {"a": [float("nan")]}, {"a": "\0"}, {"a": "\ud800"}, {"\0": 1}]
+)
+def test_parameters_that_cannot_be_sent_make_no_configuration(parameters):
+    with pytest.raises(ValueError, match="the parameters hold"):
+        EndpointConfig("https://a.example/v1", "m", parameters=parameters)
+
+
 # --- the key ----------------------------------------------------------------------------------------------
 
 

@@ -61,12 +61,25 @@ def test_an_endpoint_is_made_and_listed_with_its_key_as_missing_or_set(signed_in
         ("parameters", "[1]", "JSON object"),
         ("parameters", '{"model": "other"}', "Tiltyard sets these itself"),
         ("parameters", "{", "valid JSON"),
+        ("base_url", "https://llm.example.org/v1 \r\nX-More: 1", "a line break"),
+        ("base_url", "https://llm.exa\tmple.org/v1", "a control character"),
+        ("base_url", "https://llm.example.org/a b", "a space"),
+        ("base_url", "https://llm.example.org:99999999999/v1", "is no URL"),
+        ("parameters", "[" * 5000 + "]" * 5000, "deeper than 20 levels"),
+        ("parameters", '{"a":' * 21 + "1" + "}" * 21, "deeper than 20 levels"),
+        ("parameters", '{"a": 1e999}', "JSON doesn't know (inf)"),
+        ("parameters", '{"a": NaN}', "JSON doesn't know (nan)"),
+        ("parameters", '{"a": [-Infinity]}', "JSON doesn't know (-inf)"),
+        ("parameters", '{"a": ' + "9" * 5000 + "}", "a number that is too long"),
+        ("parameters", '{"a": "\\u0000"}', "can't be stored"),
+        ("parameters", '{"a": "\\ud800"}', "can't be stored"),
         ("max_tokens", "0", "greater than or equal to 1"),
         ("concurrency", "0", "greater than or equal to 1"),
     ],
 )
 def test_a_wrong_field_gets_words_and_changes_nothing(signed_in, field, value, words):
-    assert words in errors(signed_in("carol").post("/endpoints/new/", FIELDS | {field: value}))
+    page = errors(signed_in("carol").post("/endpoints/new/", FIELDS | {field: value}))
+    assert words in page.replace("&#x27;", "'")
     assert not Endpoint.objects.exists()
 
 

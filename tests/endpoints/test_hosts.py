@@ -78,6 +78,14 @@ def test_an_address_of_version_6_can_be_named(entry):
         ("https://judge.example/v1?key=secret", "carries a user, a password, a query"),
         ("https://judge.example/v1#x", "fragment"),
         ("http://judge.example/v1", "would send the key in the clear"),
+        ("https://judge.example/v1\n", "a line break"),
+        ("https://judge.exa\r\nmple/v1", "a line break"),
+        ("https://judge.example/\x00v1", "a control character"),
+        ("https://judge example/v1", "a space"),
+        ("https://judge.example/\u2028v1", "a line break"),
+        ("https://judge.example\u200b/v1", "a control character"),
+        ("https://[::1/v1", "is no URL"),
+        ("https://" + "a" * 70 + "\u00e9.example/v1", "is no URL"),
     ],
 )
 def test_a_url_that_may_not_be_asked_is_refused_with_words(url, words):

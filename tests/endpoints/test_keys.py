@@ -55,13 +55,15 @@ def test_a_file_that_others_can_read_is_refused(key_file, mode):
 
 
 def test_a_file_that_is_missing_empty_relative_or_a_folder_is_refused(key_file, tmp_path):
-    empty = tmp_path / "empty"
+    empty = tmp_path / "empty.key"
     empty.touch(mode=0o600)
+    folder = tmp_path / "folder.key"
+    folder.mkdir()
     for path, words in [
-        (tmp_path / "missing", "No such file"),
+        (tmp_path / "missing.key", "No such file"),
         (empty, "is empty"),
         ("key", "absolute path"),
-        (tmp_path, "can't be read"),
+        (folder, "can't be read"),
     ]:
         with pytest.raises(KeyMissingError, match=words):
             read_key("", str(path), {})

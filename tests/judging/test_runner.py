@@ -245,6 +245,18 @@ def test_a_key_that_went_missing_pauses_the_run(court, server, monkeypatch):
     assert "JUDGE_API_KEY is not set" in run.status_reason
 
 
+def test_a_call_that_makes_the_client_fail_is_not_taken_up_again(court, server, monkeypatch):
+    def fail(config, payload):
+        raise RuntimeError("nobody foresaw this")
+
+    monkeypatch.setattr("arena.endpoints.client._post", fail)
+    run = plan_run(court.campaign, [court.judge], court.pks)
+    assert work_off(court.endpoint) == 12, "each call once"
+    run.refresh_from_db()
+    assert run.status == JudgeRun.Status.COMPLETED_WITH_FAILURES
+    assert set(CallAttempt.objects.values_list("error_kind", flat=True)) == {"unsendable"}
+
+
 def test_a_host_that_is_not_allowed_is_never_asked(court, server, settings):
     settings.ENDPOINT_ALLOWED_HOSTS = []
     run = run_all(court)

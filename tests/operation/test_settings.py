@@ -32,6 +32,25 @@ WRONG = [
     ("SNAPSHOT_MINUTES", "1441", "SNAPSHOT_MINUTES is 1441; it must lie between 1 and 1440"),
     ("BOOTSTRAP_RESAMPLES", "999", "BOOTSTRAP_RESAMPLES is 999; it must lie between 1000 and 100000"),
     ("BATTLE_HOURS", "0", "BATTLE_HOURS is 0; it must lie between"),
+    ("PROXY_COUNT", "-1", "PROXY_COUNT is -1; it must lie between 0 and 10"),
+    ("ALLOWED_HOSTS", "https://arena.example.org", "an entry is a host name alone"),
+    ("ALLOWED_HOSTS", "arena.example.org:8000", "an entry is a host name alone"),
+    ("CSRF_TRUSTED_ORIGINS", "arena.example.org", "an entry is an address without a path, like https://"),
+    ("CSRF_TRUSTED_ORIGINS", "https://a.example.org,b.example.org", "has 'b.example.org'"),
+    ("CSRF_TRUSTED_ORIGINS", "https://a.example.org/", "an entry is an address without a path"),
+    ("CSRF_TRUSTED_ORIGINS", "https://", "an entry is an address without a path"),
+    ("ENDPOINT_ALLOWED_HOSTS", "http://127.0.0.1:8000", "an entry is host or host:port, without scheme"),
+    ("ENDPOINT_ALLOWED_HOSTS", "127.0.0.1:8000/v1", "an entry is host or host:port, without scheme and path"),
+    ("ENDPOINT_ALLOWED_HOSTS", "llm:70000", "ENDPOINT_ALLOWED_HOSTS has 'llm:70000'"),
+    ("ENDPOINT_ALLOWED_HOSTS", "llm one", "ENDPOINT_ALLOWED_HOSTS has 'llm one'"),
+    ("ENDPOINT_KEY_HOSTS", "OPENAI_API_KEY", "like OPENAI_API_KEY=api.openai.com"),
+    ("ENDPOINT_KEY_HOSTS", "PATH=api.openai.com", "it ends in _KEY or _TOKEN"),
+    ("ENDPOINT_KEY_HOSTS", "OPENAI_API_KEY=https://api.openai.com", "ENDPOINT_KEY_HOSTS has"),
+    ("ENDPOINT_KEY_HOSTS", "A_KEY=a.org,A_KEY=b.org", "has A_KEY twice; a key goes to one host"),
+    ("LOG_LEVEL", "loud", "LOG_LEVEL is 'loud'; use one of DEBUG, INFO, WARNING, ERROR"),
+    ("QUEUE_URL", "sqlite:///", "for a file write sqlite:///PATH"),
+    ("QUEUE_URL", "sqlite://queue.sqlite3", "for a file write sqlite:///PATH"),
+    ("DATABASE_URL", "postgres://localhost:many/tiltyard", "DATABASE_URL can't be read"),
 ]
 WRONG_FOR_RUN = [
     ("PORT", "0", "PORT is 0; it must lie between 1 and 65535"),
@@ -72,8 +91,65 @@ def test_a_wrong_setting_of_the_run_command_is_refused_with_words(environment, n
     assert words in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "setting", "found"),
+    [
+        (
+            "CSRF_TRUSTED_ORIGINS",
+            " https://a.example.org , http://b.example.org:8000,https://*.example.org",
+            "CSRF_TRUSTED_ORIGINS",
+            ["https://a.example.org", "http://b.example.org:8000", "https://*.example.org"],
+        ),
+        ("ALLOWED_HOSTS", "arena.example.org, .example.org,[::1]", "ALLOWED_HOSTS", None),
+        ("ALLOWED_HOSTS", "*", "ALLOWED_HOSTS", ["*"]),
+        ("ENDPOINT_ALLOWED_HOSTS", "vllm,vllm:8000,10.0.0.5:80,[::1]:80,::1,[fe80::1]", "", None),
+        (
+            "ENDPOINT_KEY_HOSTS",
+            "OPENAI_API_KEY=api.openai.com, /run/secrets/other.key = llm.lan:8000",
+            "ENDPOINT_KEY_HOSTS",
+            {"OPENAI_API_KEY": "api.openai.com", "/run/secrets/other.key": "llm.lan:8000"},
+        ),
+        ("PROXY_COUNT", "2", "PROXY_COUNT", 2),
+    ],
+)
+def test_what_is_right_is_taken_as_it_is(environment, name, value, setting, found):
+    environment.setenv(name, value)
+    expected = [entry.strip() for entry in value.split(",")] if found is None else found
+    assert read_settings()[setting or name] == expected
+
+
+@pytest.mark.parametrize("level", ["debug", "Info", "WARNING", "error"])
+def test_a_log_level_is_taken_in_either_case(environment, level):
+    environment.setenv("LOG_LEVEL", level)
+    assert read_settings()["LOGGING"]["root"]["level"] == level.upper()
+
+
+@pytest.mark.parametrize("path", ["tiltyard.sqlite3", "x/../tiltyard.sqlite3", "link.sqlite3"])
+def test_the_queue_never_shares_the_databases_file(environment, tmp_path, path):
+    (tmp_path / "x").mkdir()
+    (tmp_path / "link.sqlite3").symlink_to(tmp_path / "tiltyard.sqlite3")
+    environment.setenv("QUEUE_URL", f"sqlite:///{tmp_path / path}")
+    with pytest.raises(ImproperlyConfigured, match=r"QUEUE_URL names .*, the database's own file"):
+        read_settings()
+
+
+@pytest.mark.parametrize("kind", ["a file", "below a file", "in /proc"])
+def test_a_data_folder_that_cannot_be_written_is_refused_with_words(environment, tmp_path, kind):
+    (tmp_path / "file").touch()
+    folder = {"a file": tmp_path / "file", "below a file": tmp_path / "file" / "data"}
+    environment.setenv("TILTYARD_DATA_DIR", str(folder.get(kind, Path("/proc/tiltyard"))))
+    with pytest.raises(ImproperlyConfigured, match=r"TILTYARD_DATA_DIR is .*, which can't be written"):
+        read_settings()
+
+
+def test_a_folder_in_the_secret_keys_place_is_refused_with_words(environment, tmp_path):
+    (tmp_path / "secret_key").mkdir()
+    with pytest.raises(ImproperlyConfigured, match="secret_key can't be read"):
+        read_settings()
+
+
 def test_every_bounded_setting_is_in_the_table():
-    bounded = set(re.findall(r'(?:setting|switch)\("([A-Z_]+)"', SETTINGS.read_text()))
+    bounded = set(re.findall(r'(?:setting|switch|listed)\("([A-Z_]+)"', SETTINGS.read_text()))
     assert bounded <= {row[0] for row in WRONG}
 
 

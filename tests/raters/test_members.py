@@ -22,6 +22,32 @@ def test_an_existing_account_gets_a_role_and_no_password_link(signed_in, cast):
     assert Membership.objects.get(user=cast.mallory).role == "rater"
 
 
+def test_an_account_of_another_team_is_left_to_the_operator(signed_in, cast):
+    page = signed_in("carol").post("/team/add/", {"username": "dora", "role": "admin"}, follow=True)
+    assert "belongs to another team; ask the operator" in page.content.decode()
+    assert Membership.objects.get(user=cast.dora).team == cast.other_team
+    User.objects.filter(pk=cast.carol.pk).update(is_superuser=True)
+    signed_in("carol").post("/team/add/", {"username": "dora", "role": "rater"})
+    assert Membership.objects.get(user=cast.dora, team=cast.team).role == "rater"
+
+
+@pytest.mark.parametrize("is_superuser", [False, True])
+@pytest.mark.parametrize("name", ["carol", "ravi"])
+def test_who_is_in_the_team_is_not_added_again_with_another_role(signed_in, cast, name, is_superuser):
+    User.objects.filter(pk=cast.carol.pk).update(is_superuser=is_superuser)
+    before = Membership.objects.get(user__username=name).role
+    page = signed_in("carol").post("/team/add/", {"username": name, "role": "rater"}, follow=True)
+    assert "change the role in the list" in page.content.decode()
+    assert Membership.objects.get(user__username=name).role == before
+
+
+def test_a_refused_addition_leaves_no_account(signed_in, cast):
+    before = User.objects.count()
+    signed_in("carol").post("/team/add/", {"username": "dora", "role": "emperor"})
+    signed_in("carol").post("/team/add/", {"username": "no spaces", "role": "rater"})
+    assert User.objects.count() == before
+
+
 def test_the_last_admin_can_neither_leave_nor_step_down(signed_in, cast):
     mine = Membership.objects.get(user=cast.carol)
     carol = signed_in("carol")

@@ -8,19 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratings.board_options import LeaderboardOptions
-from ratings.bradley_terry import SAMPLE_STEP, Fit, PairLikelihood, RowLikelihood, fit_likelihood, fit_rows
+from ratings.bradley_terry import SAMPLE_STEP, Fit, PairLikelihood, RowLikelihood, fit_likelihood
 from ratings.clusters import Dimension, VoteScores, effective_clusters, effective_per_parameter
 from ratings.comparisons import Comparisons, Tally, relabelled_tally, tally
 from ratings.davidson import DavidsonFit, TieLikelihood, fit_davidson
 from ratings.engine_check import check_plain, check_rows
-from ratings.errors import BadOptionError, NotConvergedError
-from ratings.newton import Vector
+from ratings.errors import BadOptionError
+from ratings.newton import Matrix, Vector, gauge, generalised_inverse
 from ratings.rows import LARGE, Rows, sort_rows
+from ratings.separation import fit_bounded
 from ratings.standings import Check
 from ratings.style import MAX_VIF, NO_VARIATION, Scaled, inflation_factors, scale_covariates
 from ratings.thin_votes import guarded
 from ratings.uncertainty import Covariance, robust_covariance, tally_sandwich, vote_scores
 from ratings.wording import counted, in_words, listed
+
+STYLE_WARNING = "Style control leaves out"
+"""How every sentence about a covariate that was dropped begins."""
 
 PLAIN_AFTER_ALL = "No feature of style is left to control for: this board is the plain one."
 
@@ -90,24 +94,18 @@ def _fit_rows(
     rows, board, scarce = _affordable(rows, board)
     kept, inflation, dropped = _told_apart(rows, board.covariate_names, plain)
     dropped = [*scarce, *dropped]
-    while len(kept):
-        shown = replace(rows, z=rows.z[kept]) if len(kept) < len(rows.z) else rows
-        names = tuple(board.covariate_names[j] for j in kept)
-        try:
-            return shown, replace(fit_rows(shown, cells, plain), covariate_names=names), inflation, dropped
-        except NotConvergedError:
-            kept, inflation = kept[:-1], inflation[:-1]
-            dropped.append(_unsettled(names[-1], len(rows)))
-            if not len(kept):
-                dropped.append(PLAIN_AFTER_ALL)
-    return replace(rows, z=rows.z[kept]), plain, None, dropped
-
-
-def _unsettled(name: str, votes: int) -> str:
-    return (
-        f"Style control leaves out {in_words(name)}: with it {counted(votes, 'vote', 'votes')} set no limit"
-        " to what style is worth, for it tells every outcome."
-    )
+    if len(kept) < len(rows.z):
+        rows = replace(rows, z=rows.z[kept])
+    if not len(kept):
+        return rows, plain, None, dropped
+    names = tuple(board.covariate_names[j] for j in kept)
+    bounded, rows, fit, unbounded = fit_bounded(rows, names, cells, plain)
+    if not len(bounded):
+        return rows, plain, None, [*dropped, *unbounded, PLAIN_AFTER_ALL]
+    fit = replace(fit, covariate_names=tuple(names[j] for j in bounded))
+    if unbounded:
+        inflation = inflation_factors(fit.hessian, _bread_of_votes(fit.hessian, plain))
+    return rows, fit, inflation, [*dropped, *unbounded]
 
 
 VOTES_PER_COVARIATE = 10
@@ -128,7 +126,7 @@ def _affordable(rows: Rows, board: Comparisons) -> tuple[Rows, Comparisons, list
     needed = VOTES_PER_COVARIATE * len(style)
     left_out = listed([in_words(names[j]) for j in spared])
     votes = counted(len(rows), "vote", "votes")
-    note = f"Style control leaves out {left_out}: not enough data, {votes}, {needed} needed."
+    note = f"{STYLE_WARNING} {left_out}: not enough data, {votes}, {needed} needed."
     z = board.covariates
     fewer = replace(
         board,
@@ -156,7 +154,8 @@ def _plain_board(
     plain = fit_likelihood(PairLikelihood(cells), cells, options.policies)
     k = cells.n_competitors
     votes = np.bincount(cells.low, cells.total, k) + np.bincount(cells.high, cells.total, k)
-    ties = np.bincount(cells.low, cells.weight[:, 1], k) + np.bincount(cells.high, cells.weight[:, 1], k)
+    draws = cells.weight[:, 1:-1].sum(axis=1)
+    ties = np.bincount(cells.low, draws, k) + np.bincount(cells.high, draws, k)
     order: NDArray[np.int64] = np.lexsort((ties.round(6), votes.round(6), -plain.strengths.round(7)))
     cells = relabelled_tally(cells, order)
     start = plain.params[order]
@@ -208,9 +207,7 @@ def _style(board: Comparisons, options: LeaderboardOptions) -> tuple[Comparisons
     scaled = scale_covariates(board.covariates, options.style_transform)
     flat = scaled.scale < NO_VARIATION
     names = np.array(board.covariate_names, dtype=object)
-    notes = [
-        f"Style control leaves out {in_words(name)}: no two responses differ in it." for name in names[flat]
-    ]
+    notes = [f"{STYLE_WARNING} {in_words(name)}: no two responses differ in it." for name in names[flat]]
     kept = _part(scaled, np.flatnonzero(~flat))
     return replace(board, covariates=kept.z, covariate_names=tuple(names[~flat])), kept, notes
 
@@ -230,10 +227,11 @@ def _told_apart(
     at = np.concatenate([plain.params, np.zeros(len(rows.z))])
     hessian = step * RowLikelihood(sample).evaluate(at, None)[2]
     kept, k = np.arange(len(names)), plain.n_competitors
+    bread = _bread_of_votes(hessian, plain)
     notes: list[str] = []
     while len(kept):
         own = np.concatenate([np.arange(k), k + kept])
-        inflation = inflation_factors(hessian[np.ix_(own, own)], plain.bread)
+        inflation = inflation_factors(hessian[np.ix_(own, own)], bread)
         worst = int((inflation / [_limit(names[j]) for j in kept]).argmax())
         if inflation[worst] <= _limit(names[kept[worst]]):
             return kept, inflation, notes
@@ -243,10 +241,18 @@ def _told_apart(
     return kept, np.zeros(0), notes
 
 
+def _bread_of_votes(hessian: Matrix, plain: Fit) -> Matrix:
+    """The strengths' inverse Hessian (K, K) of the votes alone: pseudo-battles tell nothing of covariates."""
+    if plain.pseudo is None:
+        return plain.bread
+    k = plain.n_competitors
+    return generalised_inverse(hessian[:k, :k], gauge(plain.graph.component, 0))
+
+
 def _repeats(name: str, inflation: float) -> str:
     how = "wholly" if np.isinf(inflation) else f"nearly; variance inflation {inflation:.3g}"
     return (
-        f"Style control leaves out {in_words(name)}: here it can't be told apart from which models fought and"
+        f"{STYLE_WARNING} {in_words(name)}: here it can't be told apart from which models fought and"
         f" from the other features ({how})."
     )
 

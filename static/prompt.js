@@ -25,7 +25,7 @@
   const ends = new IntersectionObserver(
     (entries) => entries.filter(({ target }) => target.isConnected).forEach(({ target, isIntersecting }) => {
       if (isIntersecting) prompt?.setAttribute("data-read", "");
-      if (prompt?.contains(target)) prompt.toggleAttribute("data-at-end", isIntersecting);
+      target.closest(".prompt, #pin").toggleAttribute("data-at-end", isIntersecting);
     }),
     // What lies under the bar isn't seen.
     { rootMargin: `0px 0px -${bar?.offsetHeight ?? 0}px 0px` },

@@ -17,7 +17,7 @@ from arena.battles.models import Battle, Outcome, Vote
 from arena.campaigns.models import Campaign
 from arena.raters.models import Rater
 
-FIRST_WORDS = 32  # characters
+FIRST_WORDS, NAME_BEGINS, NAME_ENDS = 24, 17, 12  # characters
 RECORDED_AS: dict[str, str | Promise] = {
     Outcome.MODEL_A: _("A"),
     Outcome.MODEL_B: _("B"),
@@ -130,9 +130,14 @@ def recorded(campaign: Campaign, vote: Vote | None) -> Recorded | None:
         return None
     battle, outcome = vote.battle, RECORDED_AS[vote.outcome]
     if campaign.reveals_each_vote:
-        names = battle.competitor_a.name, battle.competitor_b.name
+        names = short_name(battle.competitor_a.name), short_name(battle.competitor_b.name)
         return Recorded(battle.public_id, outcome, False, *names, first_words(battle))
     return Recorded(battle.public_id, outcome, can_undo(campaign))
+
+
+def short_name(name: str) -> str:
+    """What fits into the bar; in "My votes" it stands whole. Names of one family differ at their end."""
+    return name if len(name) <= NAME_BEGINS + NAME_ENDS + 1 else f"{name[:NAME_BEGINS]}…{name[-NAME_ENDS:]}"
 
 
 def first_words(battle: Battle) -> str:

@@ -48,12 +48,22 @@ def test_the_names_come_with_the_words_of_their_own_prompt_and_in_no_sides_colou
         messages=[{"role": "user", "content": "Tell me \n why " + "the tide comes in twice a day"}]
     )
     a, b = battle.competitor_a.name, battle.competitor_b.name
-    sentence = f"Last battle (“Tell me why the tide comes in t…”): A was {a}, B was {b}."
+    sentence = f"Last battle (“Tell me why the tide co…”): A was {a}, B was {b}."
     desk.vote(battle, "tie")
     for answer in (desk.look(), desk.look(**{"HX-Request": "true"})):
         line = recorded(answer)
         assert sentence in words(line)
         assert "side-a" not in line and "side-b" not in line
+
+
+def test_a_long_name_is_shortened_in_its_middle_and_whole_in_my_votes(make_campaign, sit_down):
+    names = ("quilldrake-large-instruct-2026-11-preview", "quilldrake-large-instruct-2026-11-final-x")
+    desk = sit_down(make_campaign(reveal=Campaign.Reveal.AFTER_VOTE, names=names))
+    desk.vote(desk.on_screen())
+    line = words(recorded(desk.look()))
+    assert "quilldrake-large-…6-11-preview" in line
+    assert all(name not in line for name in names)
+    assert all(name in my_votes(desk).content.decode() for name in names)
 
 
 def test_the_names_of_a_battle_whose_prompt_was_redacted_still_say_whose_they_are(sit_at):

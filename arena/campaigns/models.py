@@ -54,6 +54,16 @@ class Campaign(models.Model):
     def is_open(self) -> bool:
         return self.status == self.Status.OPEN
 
+    @classmethod
+    def voting_blind(cls, path: str = "") -> Q:
+        """Campaigns in which votes may still come whose names must not be known."""
+        live = Q(**{f"{path}status__in": [cls.Status.OPEN, cls.Status.PAUSED]})
+        return live & ~Q(**{f"{path}reveal": cls.Reveal.AFTER_VOTE})
+
+    @property
+    def is_voting_blind(self) -> bool:
+        return self.status in {self.Status.OPEN, self.Status.PAUSED} and not self.reveals_each_vote
+
     @property
     def reveals_each_vote(self) -> bool:
         return self.reveal == self.Reveal.AFTER_VOTE

@@ -15,10 +15,15 @@ from arena.raters.models import Role
 
 class LeaderboardQuerySet(models.QuerySet["Leaderboard"]):
     def visible_to(self, user: User) -> "LeaderboardQuerySet":
-        """Public boards, to accounts also the signed-in ones, to a team's researchers all of theirs."""
-        allowed = Q(visibility=Leaderboard.Visibility.PUBLIC)
+        """Public boards, to accounts also the signed-in ones, to a team's researchers all of theirs.
+
+        While raters vote blind nobody else sees a board: one that moved with a vote would name its models.
+        """
+        shown = Q(visibility=Leaderboard.Visibility.PUBLIC)
         if user.is_authenticated:
-            allowed |= Q(visibility=Leaderboard.Visibility.SIGNED_IN)
+            shown |= Q(visibility=Leaderboard.Visibility.SIGNED_IN)
+        allowed = shown & ~Campaign.voting_blind("campaign__")
+        if user.is_authenticated:
             allowed |= Q(campaign__team__in=teams_of(user, Role.RESEARCHER))
         return self.filter(allowed)
 

@@ -13,6 +13,7 @@ from arena.leaderboards import snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
 from arena.leaderboards.schedule import request_snapshots
+from arena.leaderboards.sentences import signed
 from arena.raters.models import Rater
 
 PAGE = "/boards/joust/"
@@ -35,6 +36,11 @@ def joust(voted_campaign, cast):
 
 def show_to(campaign, visibility: str) -> None:
     campaign.leaderboards.update(visibility=visibility)
+    close(campaign)
+
+
+def close(campaign) -> None:
+    type(campaign).objects.filter(pk=campaign.pk).update(status="closed")
 
 
 def text_of(response) -> str:
@@ -183,6 +189,100 @@ def test_the_page_takes_few_queries(joust, signed_in, django_assert_max_num_quer
         ravi.get(PAGE)
 
 
+def test_every_interval_is_printed_under_its_rating(joust, signed_in):
+    words = text_of(signed_in("ravi").get(PAGE))
+    for snapshot in Snapshot.objects.all():
+        for standing in snapshot.standings.all():
+            assert f"{standing.rating:.0f} {standing.lower:.0f} … {standing.upper:.0f}" in words
+
+
+def test_the_hard_move_stands_beside_the_style_move(joust, signed_in):
+    html = signed_in("ravi").get(PAGE).content.decode()
+    overall, hard = (Snapshot.objects.get(leaderboard__slug=f"joust-{name}") for name in ("overall", "hard"))
+    moves = re.findall(r'<td class="number move hard-move ([a-z]*)">([^<]*)</td>', html)
+    assert len(moves) == 5
+    for kind, move in moves:
+        assert kind in ("", "gain", "loss")
+        assert re.fullmatch(r"[+−]?\d+", move)
+    expected = set()
+    for standing in overall.standings.all():
+        other = hard.standings.get(competitor=standing.competitor)
+        expected.add(signed(other.rating - standing.rating))
+    assert {move for _kind, move in moves} == expected
+
+
+def test_a_hard_move_is_marked_only_where_the_two_intervals_dont_meet(joust, signed_in):
+    hard = Snapshot.objects.get(leaderboard__slug="joust-hard").standings
+    hard.filter(competitor__name="Ember").update(rating=2000, lower=1900, upper=2100)
+    html = signed_in("ravi").get(PAGE).content.decode()
+    assert len(re.findall(r'hard-move gain">\+\d+<', html)) == 1
+
+
+def test_bootstrap_intervals_are_shown_when_asked_for_with_their_number_and_how(joust, signed_in):
+    ravi = signed_in("ravi")
+    standing = Snapshot.objects.get(leaderboard__slug="joust-overall").standings.first()
+    assert standing.bootstrap_upper != standing.upper
+    robust, resampled = text_of(ravi.get(PAGE)), text_of(ravi.get(PAGE, {"interval": "bootstrap"}))
+    assert f"{standing.bootstrap_lower:.0f} … {standing.bootstrap_upper:.0f}" in resampled
+    assert f"{standing.lower:.0f} … {standing.upper:.0f}" in robust
+    assert "Show the bootstrap intervals 2 resamples, drawn with replacement: whole raters" in robust
+    assert "Intervals shown: bootstrap. 2 resamples" in resampled
+    assert "&amp;interval=bootstrap#table" in ravi.get(PAGE, {"interval": "bootstrap"}).content.decode()
+
+
+def test_the_api_gives_both_intervals(joust, signed_in):
+    row = signed_in("ravi").get("/boards/joust/joust-overall.json").json()["standings"][0]
+    assert row["bootstrap_lower"] < row["rating"] < row["bootstrap_upper"]
+
+
+def test_each_term_of_the_facts_is_explained_and_the_seven_criteria_named(joust, signed_in):
+    words = text_of(signed_in("ravi").get(PAGE))
+    meant = words[words.index("What these figures mean") :]
+    for term in ("effective raters", "design effect", "checked against choix", "hard", "technical accuracy"):
+        assert term in meant
+
+
+def test_ties_alone_draw_no_dot_and_no_certainty(make_campaign, cast, cast_vote, signed_in):
+    small = make_campaign("joust", names=("Ember", "Fjord", "Grove"), prompts=2)
+    cast_vote(small, small.prompts[0], "Ember", "Fjord", "tie", cast.alice_rater)
+    cast_vote(small, small.prompts[1], "Fjord", "Grove", "tie", cast.alice_rater)
+    call_command("take_snapshots")
+    page = signed_in("ravi").get(PAGE, {"source": "raters"})
+    words = text_of(page)
+    assert words.count("1000 no interval yet") == 3
+    assert "<circle" not in page.content.decode()
+    assert "3 models have no interval yet" in words
+    assert "Fewer than 100 votes: take every number for a sketch." in words
+    assert "No board “style-controlled” yet. Not enough data to control for style: 2 votes." in words
+    assert "Error" not in words
+    assert 'class="notice error"' not in page.content.decode()
+
+
+@pytest.mark.parametrize("votes", [1, 2, 3, 7, 25])
+def test_small_campaigns_and_judges_get_calm_words_and_no_error(
+    voted_campaign, make_judge, signed_in, cast, votes, caplog
+):
+    small = voted_campaign("joust", votes=votes)
+    judge = make_judge(small, "Sage", dict.fromkeys(small.campaign.battles.order_by("pk")[:2], "model_b"))
+    call_command("take_snapshots")
+    assert not SnapshotRun.objects.filter(state=SnapshotRun.State.FAILED).exists()
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+    for source in ("raters", f"judge:{judge.pk}"):
+        page = signed_in("ravi").get(PAGE, {"source": source})
+        assert "notice error" not in page.content.decode()
+        assert not re.search(r"Error|singular|Hessian", text_of(page))
+
+
+def test_after_a_success_the_failure_before_it_is_gone(joust, signed_in):
+    board = Leaderboard.objects.get(slug="joust-overall")
+    SnapshotRun.objects.create(leaderboard=board, state=SnapshotRun.State.FAILED, reason="the sky fell")
+    ravi = signed_in("ravi")
+    assert "the sky fell" in text_of(ravi.get(PAGE))
+    snapshots.take_snapshot(board)
+    assert "the sky fell" not in text_of(ravi.get(PAGE))
+    assert "notice error" not in ravi.get(PAGE).content.decode()
+
+
 # --- nothing to show --------------------------------------------------------------------------------------
 
 
@@ -242,6 +342,22 @@ ADDRESSES = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("status", "reveal", "seen"),
+    [
+        ("open", "after_close", 404),
+        ("paused", "never", 404),
+        ("open", "after_vote", 200),
+        ("draft", "never", 200),
+    ],
+)
+def test_while_raters_vote_blind_only_researchers_see_a_board(joust, signed_in, client, status, reveal, seen):
+    show_to(joust.campaign, "public")
+    type(joust.campaign).objects.update(status=status, reveal=reveal)
+    assert client.get(reverse("board", args=["joust"])).status_code == seen
+    assert signed_in("ravi").get(reverse("board", args=["joust"])).status_code == 200
+
+
 @pytest.mark.parametrize("visibility", SEES)
 def test_boards_are_seen_by_whom_they_are_shown_to_and_are_missing_to_all_others(
     joust, signed_in, client, visibility
@@ -259,6 +375,7 @@ def test_a_board_can_be_shown_while_its_sibling_stays_private(joust, make_judge,
     make_judge(joust, "Sage", dict.fromkeys(joust.campaign.battles.all(), "model_b"))
     call_command("take_snapshots")
     joust.campaign.leaderboards.filter(judge=None).update(visibility="public")
+    close(joust.campaign)
     page = client.get(PAGE)
     assert page.status_code == 200
     assert "Sage" not in page.content.decode()
@@ -332,6 +449,7 @@ def test_an_admin_shows_the_boards_of_one_source(joust, make_judge, signed_in, c
     make_judge(joust, "Sage", dict.fromkeys(joust.campaign.battles.all(), "model_b"))
     ensure_leaderboards(joust.campaign)
     address = reverse("board-visibility", args=["joust"])
+    close(joust.campaign)
     response = signed_in("carol").post(address, {"source": "raters", "visibility": "public"})
     assert response["Location"] == f"{PAGE}?source=raters"
     visible = dict(joust.campaign.leaderboards.values_list("judge__name", "visibility"))
@@ -378,8 +496,11 @@ def test_the_csv_holds_every_number_of_the_snapshot(joust, signed_in):
     assert len(rows) == 5
     for standing in snapshot.standings.select_related("competitor"):
         row = rows[standing.competitor.name]
-        for column in ("rating", "lower", "upper", "shift", "shift_lower", "shift_upper"):
+        for column in ("rating", "lower", "upper", "bootstrap_lower", "bootstrap_upper"):
             assert float(row[column]) == getattr(standing, column)
+        for column in ("shift", "shift_lower", "shift_upper"):
+            assert float(row[column]) == getattr(standing, column)
+        assert row["bootstrap_resamples"] == "2"
         for column in ("rank_lower", "rank_upper", "battles", "wins", "losses", "ties"):
             assert int(row[column]) == getattr(standing, column)
 

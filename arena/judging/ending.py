@@ -15,7 +15,7 @@ from arena.endpoints import ledger
 from arena.endpoints.models import Call
 from arena.judging import swap
 from arena.judging.models import JudgeCall, JudgeRun, Judgment
-from arena.judging.verdict import Verdict
+from arena.judging.verdict import Verdict, VerdictFailure
 
 FAILURE_LENGTH = 40
 FAILED = tuple(state for state in Call.State.values if state not in (*Call.OPEN, Call.State.PARSED))
@@ -31,10 +31,19 @@ def close(claim: ledger.Claim, state: str, *, verdict: Verdict | None = None, fa
         judge_call.failure = failure[:FAILURE_LENGTH]
         if verdict:
             judge_call.verdict, judge_call.reason = verdict.winner, verdict.reason
-            judge_call.scores = {"first": dict(verdict.scores_first), "second": dict(verdict.scores_second)}
+            judge_call.scores = scores_of(verdict)
         judge_call.save(update_fields=["verdict", "scores", "reason", "failure"])
         resolve(judgment)
     finish(judgment.run_id)
+
+
+def scores_of(verdict: Verdict) -> dict[str, dict[str, int]]:
+    return {"first": dict(verdict.scores_first), "second": dict(verdict.scores_second)}
+
+
+def failure_of(found: VerdictFailure) -> str:
+    """As it's stored with the call."""
+    return (f"{found.kind}:{found.detail}" if found.detail else found.kind)[:FAILURE_LENGTH]
 
 
 def reopen(claim: ledger.Claim, at: datetime) -> None:
@@ -62,15 +71,19 @@ def resolve(judgment: Judgment) -> None:
     if any(judge_call.call.state in Call.OPEN for judge_call in calls):
         return
     verdicts = {judge_call.order: judge_call.verdict or None for judge_call in calls}
-    resolution = swap.resolve(verdicts[JudgeCall.Order.AB], verdicts[JudgeCall.Order.BA])
-    if judgment.run.verbosity_rule:
-        resolution = _about_length(judgment, resolution)
+    resolution = resolution_of(judgment, verdicts[JudgeCall.Order.AB], verdicts[JudgeCall.Order.BA])
     Judgment.objects.filter(pk=judgment.pk).update(
         outcome=resolution.outcome,
         base_outcome=resolution.base_outcome,
         flip=resolution.flip,
         resolved_at=timezone.now(),
     )
+
+
+def resolution_of(judgment: Judgment, ab: str | None, ba: str | None) -> swap.Resolution:
+    """What these verdicts of both orders come to under the rules of the judgment's run."""
+    resolution = swap.resolve(ab, ba)
+    return _about_length(judgment, resolution) if judgment.run.verbosity_rule else resolution
 
 
 def _about_length(judgment: Judgment, resolution: swap.Resolution) -> swap.Resolution:

@@ -78,8 +78,7 @@ def handle_reply(claim: ledger.Claim) -> None:
     )
     asked_again = any(isinstance(reply, VerdictFailure) and reply.kind == found.kind for reply in earlier)
     if found.kind == "refused" or asked_again:
-        detail = f"{found.kind}:{found.detail}" if found.detail else found.kind
-        ending.close(claim, found.kind, failure=detail)
+        ending.close(claim, found.kind, failure=ending.failure_of(found))
     else:
         ending.reopen(claim, timezone.now())
 

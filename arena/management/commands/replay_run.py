@@ -1,0 +1,34 @@
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from arena.judging.models import JudgeRun
+from arena.judging.replay import replay
+
+SHOWN = 20
+
+
+class Command(BaseCommand):
+    help = "Make a run's judgments again from its recorded replies, without network, and compare them."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("run", type=int, metavar="ID")
+
+    def handle(self, *args: object, **options) -> None:
+        run = JudgeRun.objects.filter(pk=options["run"]).first()
+        if run is None:
+            raise CommandError(f"no run {options['run']}; the page of judge runs lists them")
+        try:
+            found = replay(run)
+        except ValueError as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(
+            f"{found.judgments} judgments from {found.replies} recorded replies; {found.without_reply} calls "
+            f"ended without one, {found.unresolved} judgments are still open."
+        )
+        for difference in found.differences[:SHOWN]:
+            self.stdout.write(
+                f"judgment {difference.judgment}, {difference.what}: stored {difference.stored!r}, "
+                f"now {difference.again!r}"
+            )
+        if found.differences:
+            raise CommandError(f"{len(found.differences)} differences: the rules for reading have changed")
+        self.stdout.write("The same.")

@@ -1,4 +1,4 @@
-"""Makes an installation with battles and a planned run: python -m tests.judging.dispatch BASE_URL BATTLES.
+"""Makes an installation with battles and a planned run: python -m tests.judging.dispatch BASE_URL BATTLES CONCURRENCY SECONDS.
 
 For tests that need a consumer of flesh and blood over a database of its own.
 """
@@ -11,7 +11,7 @@ import sys
 import django
 
 
-def main(base_url: str, battles: int) -> None:
+def main(base_url: str, battles: int, concurrency: int, seconds: int) -> None:
     django.setup()
     from django.core.management import call_command
     from django.utils import timezone
@@ -63,7 +63,12 @@ def main(base_url: str, battles: int) -> None:
             ).pk
         )
     endpoint = Endpoint.objects.create(
-        team=team, name="Fake", base_url=base_url, model_id="fake-judge", concurrency=4, timeout_seconds=20
+        team=team,
+        name="Fake",
+        base_url=base_url,
+        model_id="fake-judge",
+        concurrency=concurrency,
+        timeout_seconds=seconds,
     )
     rubric = Rubric.objects.create(
         team=team, name="General", instructions="Judge.", criteria=CRITERIA, sha256="0" * 64
@@ -73,4 +78,4 @@ def main(base_url: str, battles: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], *(int(argument) for argument in sys.argv[2:]))

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.endpoints import local_llm
 from tests.endpoints.fake_server import FakeServer, Step
 from tests.judging.conftest import prefers
 
@@ -40,8 +41,9 @@ class Installation:
             "DJANGO_SETTINGS_MODULE": "arena.settings",
         }
 
-    def plan(self, battles: int) -> None:
-        command = [sys.executable, "-m", "tests.judging.dispatch", self.server.base_url, str(battles)]
+    def plan(self, battles: int, concurrency: int = CONCURRENCY, seconds: int = 20) -> None:
+        command = [sys.executable, "-m", "tests.judging.dispatch", self.server.base_url]
+        command += [str(battles), str(concurrency), str(seconds)]
         subprocess.run(command, cwd=ROOT, env=self.environment, check=True)
 
     def start(self) -> subprocess.Popen:
@@ -180,11 +182,11 @@ def test_with_a_real_model_two_kills_lose_and_double_nothing(tmp_path):
     try:
         wait_until(server.is_ready, 120)
         place = Installation(tmp_path, server)
-        place.plan(battles)
+        place.plan(battles, local_llm.SLOTS, 300)
         for kills in (1, 2):
             consumer = place.start()
             try:
-                wait_until(lambda seen=kills: place.finished_calls() >= 8 * seen, 600)
+                wait_until(lambda seen=kills: place.finished_calls() >= 8 * seen, 1200)
             finally:
                 kill(consumer)
         consumer = place.start()

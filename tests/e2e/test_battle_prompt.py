@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 from arena.battles.models import Vote
 from arena.corpus.models import Prompt, Response
@@ -182,6 +183,40 @@ def test_reading_the_end_in_the_pinned_prompt_counts(sit):
     assert page.locator("#stage .prompt[data-read]").count() == 0
     page.evaluate("document.querySelector('#pin .prose').scrollTo(0, 10000)")
     page.wait_for_selector("#stage .prompt[data-read]", state="attached")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_with_a_cut_prompt_and_with_the_pin_open(sit, scheme):
+    rater = sit(reveal="after_vote")
+    page = rater.page
+    page.emulate_media(color_scheme=scheme)
+    assert findings(page) == []
+    page.get_by_role("button", name="Show all").tap()
+    look_at_both(page)
+    page.evaluate("document.querySelector('#stage .prompt .end').scrollIntoView({block: 'center'})")
+    page.wait_for_selector("#stage .prompt[data-read]")
+    rater.press("a")
+    look_at_both(page)
+    page.locator("#pin summary").tap()
+    assert findings(page) == []
+
+
+def findings(page) -> list[str]:
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [f"{one['id']}: {[node['target'] for node in one['nodes']]}" for one in found]
+
+
+def test_a_long_guide_keeps_its_close_button_in_view(sit):
+    page = sit(sentences=1, guide_text=SENTENCE * 60).page
+    page.get_by_role("button", name="Guide").tap()
+    page.wait_for_timeout(200)
+    box = page.locator("#guide").bounding_box()
+    close = page.locator("#guide > .row button").bounding_box()
+    assert page.locator("#guide").evaluate("box => box.scrollHeight > box.clientHeight")
+    assert box["y"] < close["y"] and close["y"] + close["height"] <= box["y"] + box["height"]
+    page.locator("#guide").evaluate("box => box.scrollTo(0, 10000)")
+    end = page.locator("#guide .prose").bounding_box()
+    assert end["y"] + end["height"] <= page.locator("#guide > .row").bounding_box()["y"] + 1
 
 
 def test_the_next_battle_closes_the_pin_and_starts_at_the_top(sit):

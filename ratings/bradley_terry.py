@@ -9,7 +9,7 @@ Frozen pseudo-battles h (Firth 1993) add h(½ − p) x to the score and h p(1 �
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
@@ -383,8 +383,8 @@ def firth(
     pseudo = np.where(where, 1.0, 0.0)
     settled, inner = max(FIRTH_TOLERANCE, 2 * single), max(1e-8, single)
     for _ in range(FIRTH_ROUNDS):
-        frozen = pseudo
-        new = maximise(lambda at, h=frozen: likelihood.evaluate(at, h), params, flat, tolerance=inner).params
+        objective = partial(likelihood.evaluate, pseudo=pseudo)
+        new = maximise(objective, params, flat, tolerance=inner).params
         moved = float(np.abs(new - params).max())
         params = new
         information = likelihood.evaluate(params, None)[2]

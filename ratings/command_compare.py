@@ -9,9 +9,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ratings.board_options import LeaderboardOptions
 from ratings.command_fit import add_board_options, read_board, shared_options
 from ratings.compare import Duel, compare_two
+from ratings.errors import RatingsError
+from ratings.frames import NamedComparisons, numbers
+from ratings.pairwise import CostRatio, cost_ratio
+from ratings.votes_file import VotesFileError, in_file, read_votes
 
 
 def add_arguments(commands: Any) -> None:
@@ -21,6 +27,9 @@ def add_arguments(commands: Any) -> None:
     compare.add_argument("first", metavar="A", help="a competitor by name")
     compare.add_argument("second", metavar="B", help="another")
     compare.add_argument("--margin", type=float, default=10.0, help="points that matter (10)")
+    compare.add_argument(
+        "--cost", metavar="NAME", help="columns NAME_a and NAME_b: what each response cost, in any unit"
+    )
     compare.add_argument("--json", action="store_true", help="print JSON instead of words")
     add_board_options(compare)
     compare.set_defaults(run=run)
@@ -32,11 +41,40 @@ def run(options: argparse.Namespace) -> None:
     named = read_board(options)
     first, second = named.id_of(options.first), named.id_of(options.second)
     duel = compare_two(named.comparisons, first, second, board_options)
+    costs = _costs(options, named, first, second) if options.cost else None
     if options.json:
         data = {**asdict(duel), "first": options.first, "second": options.second}
+        data["cost"] = None if costs is None else asdict(costs)
         sys.stdout.write(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
         return
-    sys.stdout.write("\n".join(_words(duel, options.first, options.second)) + "\n")
+    lines = _words(duel, options.first, options.second)
+    if costs is not None:
+        lines.append(_cost_words(costs, options.cost, options.first, options.second))
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _costs(options: argparse.Namespace, named: NamedComparisons, first: int, second: int) -> CostRatio:
+    """Costs of the two in their direct battles, by prompt where that is known."""
+    frame, votes = read_votes(options.votes), named.comparisons
+    for column in (f"{options.cost}_a", f"{options.cost}_b"):
+        if column not in frame.columns:
+            raise VotesFileError(f"{options.votes}: column {column!r} is missing", todo="name costs by side")
+    try:
+        of_a, of_b = (numbers(frame[f"{options.cost}_{side}"]) for side in "ab")
+        forward, back = ((votes.a == i) & (votes.b == j) for i, j in ((first, second), (second, first)))
+        direct = forward | back
+        x, y = np.where(forward, of_a, of_b)[direct], np.where(forward, of_b, of_a)[direct]
+        prompts = None if votes.prompt is None else votes.prompt[direct]
+        return cost_ratio(x, y, prompts, confidence=options.confidence)
+    except RatingsError as error:
+        raise in_file(error, options.votes) from error
+
+
+def _cost_words(costs: CostRatio, unit: str, first: str, second: str) -> str:
+    words = f"Cost ({unit}): {first} takes {costs.ratio:.3g} times what {second} takes"
+    if costs.lower is not None:
+        words += f" ({costs.lower:.3g} to {costs.upper:.3g})"
+    return f"{words}, in {costs.pairs} direct battle{'' if costs.pairs == 1 else 's'}"
 
 
 def _words(duel: Duel, first: str, second: str) -> list[str]:

@@ -233,32 +233,35 @@ def tally(comparisons: Comparisons, policies: Policies) -> Tally:
     k, n = comparisons.n_competitors, len(comparisons)
     if len(OUTCOMES) * k * k > 4 * n + MOST_EMPTY_CELLS:
         return _sparse_tally(comparisons, policies)
-    w, planes = comparisons.weight, int(comparisons.outcome.max(initial=0)) + 1
-    cell = _cells(comparisons)
-    columns = []
-    for values in [None] if w is None else [None, w, w * w]:
-        sums = np.bincount(cell, values, minlength=planes * k * k)
-        columns.append(_folded(sums.reshape(planes, k, k), policies).reshape(policies.n_scores, k * k))
+    w = comparisons.weight
+    columns = [
+        _folded(sums, policies).reshape(policies.n_scores, k * k)
+        for sums in _sums_by_cell(comparisons, [None] if w is None else [None, w, w * w])
+    ]
     met = np.flatnonzero(np.triu(columns[0].any(axis=0).reshape(k, k)))
     kept = [column.take(met, axis=1).astype(np.float64).T for column in columns]
     low, high = np.divmod(met.astype(np.int32), np.int32(k))
     return Tally(k, low, high, kept[0], kept[-1 if w is None else 1], kept[-1])
 
 
-CELLS_AT_A_TIME = 32_768
+COUNTED_AT_A_TIME = 262_144
+"""Votes whose cells are numbered before they are counted, so that the numbers needn't leave the cache."""
 
 
-def _cells(comparisons: Comparisons) -> NDArray[np.intp]:
-    """(outcome·K + a)·K + b of each vote (n,), as bincount wants it, made where the cache holds it."""
-    k, cells = comparisons.n_competitors, np.empty(len(comparisons), dtype=np.intp)
-    for start in range(0, len(cells), CELLS_AT_A_TIME):
-        part = slice(start, start + CELLS_AT_A_TIME)
-        cell = cells[part]
-        np.multiply(comparisons.outcome[part], k, out=cell, dtype=np.intp)
+def _sums_by_cell(comparisons: Comparisons, columns: list[NDArray[np.float64] | None]) -> list[NDArray[Any]]:
+    """Sums of each column (n,), None for plain counts, by outcome, a and b: (O, K, K)."""
+    k, n, planes = comparisons.n_competitors, len(comparisons), int(comparisons.outcome.max(initial=0)) + 1
+    size = planes * k * k
+    sums = [np.zeros(size, dtype=np.int64 if c is None else np.float64) for c in columns]
+    step = max(COUNTED_AT_A_TIME, size)
+    for part in (slice(start, start + step) for start in range(0, n, step)):
+        cell = np.multiply(comparisons.outcome[part], k, dtype=np.intp)
         cell += comparisons.a[part]
         cell *= k
         cell += comparisons.b[part]
-    return cells
+        for total, column in zip(sums, columns, strict=True):
+            total += np.bincount(cell, None if column is None else column[part], minlength=size)
+    return [total.reshape(planes, k, k) for total in sums]
 
 
 def relabelled_tally(cells: Tally, order: NDArray[np.int64]) -> Tally:

@@ -46,8 +46,8 @@ class Connectivity:
 def connectivity(tally: Tally) -> Connectivity:
     """Components, strong components and unbounded strengths from a tally's cells; O(pairs + K)."""
     k = tally.n_competitors
-    low_scored = tally.counts[:, 1:].any(axis=1)
-    high_scored = tally.counts[:, :-1].any(axis=1)
+    low_scored: Flags = tally.counts[:, 1:].sum(axis=1) > 0
+    high_scored: Flags = tally.counts[:, :-1].sum(axis=1) > 0
     if _one_meets_all(tally, low_scored & high_scored):
         nobody, part = np.zeros(k, dtype=bool), np.zeros(k, dtype=np.int32)
         return Connectivity(part, part, (tuple(range(k)),), nobody, nobody, ~nobody)

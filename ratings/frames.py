@@ -57,14 +57,14 @@ def comparisons_from_frame(
     _require(frame, ["model_a", "model_b", "winner", *(f"{s}_{side}" for s in style for side in "ab")])
     a, b, names = _competitors(frame["model_a"], frame["model_b"])
     columns = _cluster_columns(frame, cluster)
-    counts = [(_numbers(frame[f"{s}_a"]), _numbers(frame[f"{s}_b"])) for s in style]
+    counts = [(numbers(frame[f"{s}_a"]), numbers(frame[f"{s}_b"])) for s in style]
     differences = [relative_differences(x, y, style_transform) for x, y in counts]
     comparisons = Comparisons.of(
         len(names),
         a,
         b,
         _outcomes(frame["winner"]),
-        weight=_numbers(frame["weight"]) if "weight" in frame.columns else None,
+        weight=numbers(frame["weight"]) if "weight" in frame.columns else None,
         covariates=np.stack(differences, axis=1) if differences else None,
         covariate_names=tuple(style),
         **{dimension: _ids(frame[column]) for column, dimension in columns.items()},
@@ -141,7 +141,8 @@ def _outcomes(column: pd.Series[Any]) -> NDArray[np.int8]:
     return table[codes] if len(table) else np.zeros(0, dtype=np.int8)
 
 
-def _numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
+def numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
+    """A column (n,) as numbers; raises BadValueError at the first that is none."""
     values = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
     bad = np.isnan(values)
     if bad.any():

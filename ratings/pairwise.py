@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from ratings.errors import BadOptionError, BadValueError
+from ratings.errors import BadOptionError, BadValueError, NoVotesError, ShapeError
 from ratings.newton import Matrix, Vector
+from ratings.proportions import clustered_mean
 from ratings.rows import sum_by
 from ratings.scale import POINTS_PER_LOG_ODDS
 
@@ -158,6 +159,46 @@ def effect_sizes(
     h = 2 * np.arcsin(np.sqrt(p)) - np.pi / 2
     net = (1 - tie_share) * (2 * p - 1)
     return Effect(*(_three(values) for values in (d * POINTS_PER_LOG_ODDS, p, net, h)))
+
+
+@dataclass(frozen=True)
+class CostRatio:
+    """What the first costs for each unit (dollar, token) of the second, and how sure that is.
+
+    lower, upper: None below two effective clusters · pairs: responses compared · clusters: of their prompts.
+    """
+
+    ratio: float
+    lower: float | None
+    upper: float | None
+    pairs: int
+    clusters: int
+    confidence: float
+
+
+def cost_ratio(
+    first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None = None, *, confidence: float = 0.95
+) -> CostRatio:
+    """Mean cost of the first (n,) over that of the second (n,), answers to one prompt side by side.
+
+    The interval is that of the log ratio: each pair moves it by x/x̄ − y/ȳ (delta method), by clusters (n,),
+    the prompts. Raises ShapeError, NoVotesError without rows, BadValueError for costs below 0, NaN or all 0.
+    """
+    costs = [np.asarray(side, dtype=np.float64) for side in (first, second)]
+    if costs[0].shape != costs[1].shape or costs[0].ndim != 1:
+        raise ShapeError(f"costs have shapes {costs[0].shape} and {costs[1].shape}", todo="pass n of each")
+    for name, side in zip(("first", "second"), costs, strict=True):
+        bad = ~(np.isfinite(side) & (side >= 0))
+        if bad.any():
+            raise BadValueError(f"the {name} costs {side[bad][0]}", row=int(np.argmax(bad)))
+        if len(side) and not side.any():
+            raise BadValueError(f"the {name} costs nothing", todo="a ratio needs costs above 0")
+    if not len(costs[0]):
+        raise NoVotesError("no costs to compare", todo="pass the costs of at least one pair of responses")
+    x, y = costs[0].mean(), costs[1].mean()
+    moved = clustered_mean(costs[0] / x - costs[1] / y, cluster, confidence=confidence)
+    lower, upper = (None if e is None else float(x / y * np.exp(e)) for e in (moved.lower, moved.upper))
+    return CostRatio(float(x / y), lower, upper, len(costs[0]), moved.clusters, confidence)
 
 
 def _three(values: Vector) -> tuple[float, float, float]:

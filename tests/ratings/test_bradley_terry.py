@@ -178,3 +178,25 @@ def test_row_order_sides_and_names_change_nothing(seed):
     other = fit_bradley_terry(renamed)
     assert other.strengths[names] == pytest.approx(fit.strengths, abs=1e-10)
     assert other.coefficients == pytest.approx(fit.coefficients, abs=1e-10)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_quarter_wins_count_the_same_by_cells_and_by_rows(seed):
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, 4, 200)
+    b = (a + rng.integers(1, 4, 200)) % 4
+    votes = Comparisons.of(4, a, b, rng.integers(0, 7, 200), weight=rng.uniform(0.5, 2, 200))
+    policies = Policies(unstable="average", ties="drop")
+    cells, rows = tally(votes, policies), sort_rows(votes, policies)
+    at = rng.normal(size=4)
+    for one, other in zip(
+        PairLikelihood(cells).evaluate(at, None), RowLikelihood(rows).evaluate(at, None), strict=True
+    ):
+        assert one == pytest.approx(other, rel=1e-10, abs=1e-10)
+    fit = fit_bradley_terry(votes, policies)
+    residual, _ = RowLikelihood(rows).scores(fit.params)
+    meat = RowLikelihood(rows).outer(residual**2)
+    assert tally_sandwich(cells, fit).matrix == pytest.approx(
+        fit.bread @ meat @ fit.bread, rel=1e-8, abs=1e-12
+    )

@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -75,6 +76,39 @@ def test_compare_on_the_command_line(games, capsys):
     assert main(["compare", games, "Milwaukee", "Baltimore", "--cluster", "none", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["difference"] == pytest.approx(274.70965, abs=1e-4)
     assert main(["compare", games, "Milwaukee", "Chicago"]) == 2
+
+
+@pytest.fixture
+def priced(games):
+    lines = Path(games).read_text().splitlines()
+    costs = [f",{2 + i % 3},{1 + i % 2}" for i in range(len(lines) - 1)]
+    rows = [row + cost for row, cost in zip(lines[1:], costs, strict=True)]
+    Path(games).write_text("\n".join([lines[0] + ",usd_a,usd_b", *rows]) + "\n")
+    return games
+
+
+def test_compare_tells_what_each_response_cost(priced, capsys):
+    assert main(["compare", priced, "Milwaukee", "Baltimore", "--cost", "usd", "--json"]) == 0
+    cost = json.loads(capsys.readouterr().out)["cost"]
+    votes = baseball()
+    rows = np.flatnonzero(((votes.a == 0) & (votes.b == 6)) | ((votes.a == 6) & (votes.b == 0)))
+    sides = np.array([2 + rows % 3, 1 + rows % 2])
+    first = np.where(votes.a[rows] == 0, *sides)
+    second = np.where(votes.a[rows] == 0, *sides[::-1])
+    assert cost["ratio"] == pytest.approx(first.sum() / second.sum())
+    assert cost["lower"] < cost["ratio"] < cost["upper"]
+    assert cost["pairs"] == 13
+    assert main(["compare", priced, "Milwaukee", "Baltimore", "--cost", "usd"]) == 0
+    assert "Cost (usd): Milwaukee takes" in capsys.readouterr().out
+
+
+def test_costs_that_are_missing_or_no_numbers_name_file_and_line(priced, capsys):
+    assert main(["compare", priced, "Milwaukee", "Baltimore", "--cost", "tokens"]) == 2
+    assert "column 'tokens_a' is missing" in capsys.readouterr().err
+    text = Path(priced).read_text().replace(",3,2\n", ",free,2\n", 1)
+    Path(priced).write_text(text)
+    assert main(["compare", priced, "Milwaukee", "Baltimore", "--cost", "usd"]) == 2
+    assert f"line {text[: text.index('free')].count(chr(10)) + 1}" in capsys.readouterr().err
 
 
 def test_plan_on_the_command_line(games, capsys):

@@ -198,3 +198,17 @@ def test_frames_raise_with_the_row():
         comparisons_from_frame(frame(), cluster=["winner"])
     with pytest.raises(BadValueError):
         comparisons_from_frame(frame(weight=[None] * 240))
+
+
+def test_unstable_verdicts_may_count_by_the_average_of_both_orders(votes, capsys):
+    winners = ["unstable_a"] * 20 + ["unstable_b"] * 10 + ["tie_unstable"] * 10 + ["model_a"] * 10
+    path = votes(pd.DataFrame({"model_a": "x", "model_b": "y", "winner": winners}))
+    average = fit(path, capsys, "--unstable", "average")
+    ratings = {s["competitor"]: s["rating"] for s in average["standings"]}
+    share = (20 * 0.75 + 10 * 0.25 + 10 * 0.5 + 10) / 50
+    points = 400 * np.log10(share / (1 - share))
+    assert ratings["x"] - ratings["y"] == pytest.approx(points, abs=1e-4)
+    assert average["options"]["unstable"] == "average"
+    assert [(s["wins"], s["ties"]) for s in average["standings"]] == [(10, 40), (0, 40)]
+    assert fit(path, capsys, "--unstable", "drop")["n"] == 10
+    assert "Davidson's model" in refusal(path, capsys, "--unstable", "average", "--ties", "davidson")

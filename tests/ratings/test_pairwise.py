@@ -6,8 +6,8 @@ from scipy import stats
 from textbook_boards import baseball, board, citations
 
 from ratings.bradley_terry import fit_bradley_terry
-from ratings.errors import BadOptionError, BadValueError
-from ratings.pairwise import adjusted, effect_sizes, non_inferiority, pair_tests, quasi_variances
+from ratings.errors import BadOptionError, BadValueError, NoVotesError, ShapeError
+from ratings.pairwise import adjusted, cost_ratio, effect_sizes, non_inferiority, pair_tests, quasi_variances
 from ratings.scale import POINTS_PER_LOG_ODDS
 
 # Benjamini & Hochberg (1995), section 3.2: 15 hypotheses of a thrombolysis trial
@@ -109,3 +109,32 @@ def test_adjusted_values_keep_the_order_and_never_shrink(p, method):
 
 def test_model_errors_of_two_competitors():
     assert model_errors(fit_bradley_terry(board(2, [(0, 1, 30, 20)])))[0, 1] == pytest.approx(0.28867513459)
+
+
+def test_a_cost_ratio_has_an_interval_by_prompt():
+    rng = np.random.default_rng(3)
+    prompt = np.repeat(np.arange(200), 3)
+    size = rng.lognormal(0, 0.5, 200)[prompt]
+    first, second = 3 * size * rng.lognormal(0, 0.2, 600), size * rng.lognormal(0, 0.2, 600)
+    found = cost_ratio(first, second, prompt)
+    assert found.ratio == pytest.approx(first.mean() / second.mean())
+    assert found.lower < 3 < found.upper
+    assert (found.pairs, found.clusters) == (600, 200)
+    back = cost_ratio(second, first, prompt)
+    assert (back.lower * found.upper, back.upper * found.lower) == pytest.approx((1, 1))
+    assert cost_ratio([2, 2], [1, 1], [0, 0]).lower is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "error"),
+    [
+        ([1, -1], [1, 1], BadValueError),
+        ([1, 1], [1, float("nan")], BadValueError),
+        ([0, 0], [1, 1], BadValueError),
+        ([1], [1, 1], ShapeError),
+        ([], [], NoVotesError),
+    ],
+)
+def test_costs_without_a_ratio_are_refused(first, second, error):
+    with pytest.raises(error):
+        cost_ratio(first, second)

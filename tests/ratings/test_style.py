@@ -5,6 +5,7 @@ import pytest
 from textbook_boards import style_rows
 
 from ratings.board_options import LeaderboardOptions
+from ratings.comparisons import Comparisons
 from ratings.errors import BadOptionError, BadValueError, ShapeError
 from ratings.leaderboard import fit_leaderboard
 from ratings.simulate import StyleFeature, VoteModel, simulate_votes
@@ -18,6 +19,42 @@ def test_relative_differences_change_sign_with_the_sides():
     assert relative_differences(a, b) == pytest.approx(np.array([[1 / 3, 0], [0, 0.5]]))
     assert relative_differences(b, a) == pytest.approx(-relative_differences(a, b))
     assert relative_differences(a, b, "fastchat") == pytest.approx(np.array([[100 / 301, 0], [0, 0.4]]))
+
+
+# Natural log-odds per standard deviation, as published: LMSYS, "Does style matter?" (blog, 28 August 2024);
+# shrunk: the same feature in the notebook that arena-rank ships, whose default penalty is 1 on the mean loss.
+PUBLISHED = {"length": 0.249, "lists": 0.031, "headers": 0.024, "bold": 0.019}
+PUBLISHED_LENGTH_ALONE = 0.267
+SHRUNK_LENGTH = 0.0388
+
+
+def _as_published(n=60_000, competitors=10):
+    """Votes of a world in which style is worth what was published, its features moderately alike."""
+    rng = np.random.default_rng(2024)
+    common = rng.normal(size=(n, 1))
+    d = np.clip(0.35 * (0.5 * common + np.sqrt(0.75) * rng.normal(size=(n, 4))), -1, 1)
+    z = scale_covariates(d, "relative").z
+    a = rng.integers(0, competitors, n)
+    b = (a + rng.integers(1, competitors, n)) % competitors
+    theta = np.linspace(-0.6, 0.6, competitors)
+    eta = theta[a] - theta[b] + z @ np.array(list(PUBLISHED.values()))
+    outcome = (rng.random(n) > 1 / (1 + np.exp(-eta))).astype(np.int8)
+    return Comparisons.of(competitors, a, b, outcome, covariates=d, covariate_names=tuple(PUBLISHED))
+
+
+def test_coefficients_as_published_are_found_and_not_shrunk():
+    board = fit_leaderboard(_as_published(), STYLED)
+    for found in board.coefficients:
+        assert found.lower - 0.01 < PUBLISHED[found.name] < found.upper + 0.01
+    assert board.coefficients[0].estimate > 4 * SHRUNK_LENGTH
+
+
+def test_length_alone_takes_over_what_markdown_was_worth():
+    votes = _as_published()
+    alone = votes.with_covariates(votes.covariates[:, :1], ("length",))
+    (length,) = fit_leaderboard(alone, STYLED).coefficients
+    assert PUBLISHED["length"] < length.estimate
+    assert length.estimate == pytest.approx(PUBLISHED_LENGTH_ALONE, abs=0.03)
 
 
 def test_counts_that_are_none_are_refused():

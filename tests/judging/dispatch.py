@@ -1,4 +1,6 @@
-"""Makes an installation with battles and a planned run: python -m tests.judging.dispatch BASE_URL BATTLES CONCURRENCY SECONDS.
+"""Makes an installation with battles and a planned run.
+
+    python -m tests.judging.dispatch BASE_URL BATTLES CONCURRENCY SECONDS
 
 For tests that need a consumer of flesh and blood over a database of its own.
 """

@@ -36,6 +36,7 @@ def store(campaign: Campaign, rows: Sequence[tuple[VoteRow, Battle, str]]) -> No
     run = JudgeRun.objects.create(
         campaign=campaign,
         kind=JudgeRun.Kind.RECORDED,
+        family_policy=JudgeRun.FamilyPolicy.ALLOW,  # as found: nothing was left out here
         status=JudgeRun.Status.COMPLETED,
         started_at=now,
         finished_at=now,

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from arena.exchange.formats.cells import CellError, Cells, Turn
 from arena.exchange.formats.columns import CRITERIA
+from arena.exchange.formats.problems import SkippedError
 from arena.exchange.formats.rows import (
     ID,
     JUDGE,
@@ -59,6 +60,10 @@ def _response(line: int, cells: Cells) -> ResponseRow:
 
 def _vote(line: int, cells: Cells) -> VoteRow:
     model_a, model_b = rivals(cells.required("model_a", NAME), cells.required("model_b", NAME))
+    if cells.time("retracted_at"):
+        raise SkippedError("that were taken back by their raters")
+    if cells.label("kind", NAME) == "gold":
+        raise SkippedError("about gold battles, which are never rated")
     source = cells.one_of("source", ("", PERSON, JUDGE)) or PERSON
     label = cells.label("winner", NAME)
     return VoteRow(

@@ -46,6 +46,8 @@ VOTE_COLUMNS: dict[str, tuple[str, ...]] = {
     "voted_at": ("tstamp", "timestamp"),
     "source": (),
     "flip": (),
+    "kind": (),
+    "retracted_at": (),
 }
 # Of each group one column must be there.
 REQUIRED: dict[str, tuple[tuple[str, ...], ...]] = {

@@ -1,0 +1,100 @@
+"""One table as CSV, JSONL and Parquet at once: JSONL and Parquet exact, CSV safe in a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from arena.exchange.export_schema import Column, TableSchema
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+MARK = "'"
+_BATCH = 1000  # rows held at once
+_TURN = pa.struct([("role", pa.string()), ("content", pa.string())])
+_ARROW = {
+    "text": pa.string(),
+    "count": pa.int64(),
+    "number": pa.float64(),
+    "flag": pa.bool_(),
+    "time": pa.timestamp("us", tz="UTC"),
+    "texts": pa.list_(pa.string()),
+    "turns": pa.list_(_TURN),
+    "json": pa.string(),
+}
+
+
+def write_table(table: TableSchema, rows: Iterable[dict[str, Any]], folder: Path) -> int:
+    """Writes `csv/NAME.csv`, `jsonl/NAME.jsonl` and `parquet/NAME.parquet`; returns the number of rows."""
+    schema = pa.schema([(column.name, _ARROW[column.kind]) for column in table.columns])
+    paths = {kind: folder / kind / f"{table.name}.{kind}" for kind in ("csv", "jsonl", "parquet")}
+    for path in paths.values():
+        path.parent.mkdir(parents=True, exist_ok=True)
+    count, stream = 0, iter(rows)
+    with ExitStack() as stack:
+        # The mark at its start tells Excel that the file is UTF-8.
+        sheet = stack.enter_context(paths["csv"].open("w", encoding="utf-8-sig", newline=""))
+        lines = stack.enter_context(paths["jsonl"].open("w", encoding="utf-8", newline="\n"))
+        columnar = stack.enter_context(pq.ParquetWriter(paths["parquet"], schema))
+        writer = csv.writer(sheet, lineterminator="\r\n")
+        writer.writerow(column.name for column in table.columns)
+        while batch := list(islice(stream, _BATCH)):
+            count += len(batch)
+            writer.writerows([_cell(column, row[column.name]) for column in table.columns] for row in batch)
+            lines.writelines(_line(table, row) for row in batch)
+            columns = {
+                column.name: [_value(column, row[column.name]) for row in batch] for column in table.columns
+            }
+            columnar.write_table(pa.table(columns, schema=schema))
+    return count
+
+
+def escape(text: str) -> str:
+    """A spreadsheet runs a cell that begins like a formula; behind an apostrophe it's text."""
+    return f"{MARK}{text}" if text.startswith((*FORMULA_STARTS, MARK)) else text
+
+
+def unescape(cell: str) -> str:
+    return cell.removeprefix(MARK)
+
+
+def _cell(column: Column, value: Any) -> Any:
+    if value is None:
+        return ""
+    if column.kind in ("texts", "turns", "json"):
+        return escape(_json(value))
+    if column.kind == "flag":
+        return int(value)
+    if column.kind == "time":
+        return _moment(value)
+    return escape(value) if isinstance(value, str) else value
+
+
+def _line(table: TableSchema, row: dict[str, Any]) -> str:
+    plain = {
+        column.name: _moment(row[column.name]) if column.kind == "time" else row[column.name]
+        for column in table.columns
+    }
+    return _json(plain) + "\n"
+
+
+def _value(column: Column, value: Any) -> Any:
+    if column.kind == "json":
+        return None if value is None else _json(value)
+    return value
+
+
+def _moment(value: datetime | None) -> str | None:
+    return None if value is None else value.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

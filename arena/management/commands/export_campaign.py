@@ -1,0 +1,26 @@
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+
+from arena.campaigns.models import Campaign
+from arena.exchange.exports import NotExportableError, export
+
+
+class Command(BaseCommand):
+    help = "Writes a campaign into a new folder, or a new .zip: CSV, JSONL and Parquet, README and checksums."
+    requires_system_checks = []
+
+    def add_arguments(self, parser):
+        parser.add_argument("slug")
+        parser.add_argument("--out", type=Path, required=True, help="a new folder, or a name ending in .zip")
+
+    def handle(self, *, slug: str, out: Path, **_options):
+        campaign = Campaign.objects.filter(slug=slug).first()
+        if campaign is None:
+            raise CommandError(f"There is no campaign “{slug}”.")
+        try:
+            exported = export(campaign, out)
+        except NotExportableError as error:
+            raise CommandError(str(error)) from error
+        counts = ", ".join(f"{count:,} {name}" for name, count in exported.rows.items() if count)
+        self.stdout.write(self.style.SUCCESS(f"“{slug}” exported to {exported.path}: {counts}."))

@@ -99,7 +99,7 @@ def of_share(label: str, found: Plain | None) -> Row:
 def of_mean(label: str, found: Plain | None, places: int = 2, scale: float = 1, unit: str = "") -> Row:
     if found is None:
         return Row(label, "—")
-    number = f"{{:,.{places}f}}"
+    number = f"{{:z,.{places}f}}"  # z: no minus before a zero
     bounded = found["lower"] is not None
     return Row(
         label,
@@ -113,7 +113,10 @@ def _facts(figures: Plain) -> Iterator[str]:
     counts = figures["counts"]
     numbers = {name: f"{counts[name]:,}" for name in counts if name != "outcomes"}
     yield _("%(decided)s of %(judgments)s judgments with a verdict") % numbers
-    yield _("%(battles)s battles, %(prompts)s prompts") % numbers
+    if counts["prompts"]:
+        yield _("%(battles)s battles, %(prompts)s prompts") % numbers
+    else:
+        yield _("%(battles)s battles, whose prompts aren't here") % numbers
     if counts["recorded"]:
         yield _("%(recorded)s recorded elsewhere") % numbers
     agreement = figures["agreement"]

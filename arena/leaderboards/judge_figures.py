@@ -79,7 +79,7 @@ def counts_of(findings: Sequence[Finding], asked: Mapping[int, Asked], still_ope
         "open": still_open,
         "recorded": sum(f.pk not in asked for f in findings),
         "battles": len({f.battle for f in findings}),
-        "prompts": len({f.prompt for f in findings}),
+        "prompts": len({f.prompt for f in findings if f.prompt > 0}),
         "outcomes": dict(sorted(Counter(_NAMES[f.outcome] for f in findings).items())),
     }
 

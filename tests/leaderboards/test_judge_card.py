@@ -405,6 +405,15 @@ def test_the_page_says_that_sides_are_confounded_with_models(small, make_judge, 
     assert "No vote stands on a battle that it decided" in text
 
 
+def test_findings_whose_prompts_are_unknown_are_each_a_cluster_and_no_prompt(small, make_judge, signed_in):
+    battles = [battle_of(small, n) for n in range(3)]
+    Battle.objects.update(prompt=None, response_a=None, response_b=None)
+    judge = make_judge(small, "Sage", dict.fromkeys(battles, "model_a"))
+    judge_card.compute_due()
+    assert "3 battles, whose prompts aren't here" in page(signed_in("ravi"), judge)
+    assert JudgeCard.objects.get().figures["sides"]["a_wins"]["clusters"] == 3
+
+
 def test_a_judge_without_a_card_is_told_when_one_comes(small, ask, signed_in):
     assert "No card yet" in page(signed_in("ravi"), ask(small, {}))
 

@@ -3,6 +3,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
 from arena.endpoints.client import RESERVED
@@ -11,6 +12,8 @@ from arena.endpoints.key_use import KeyRefusedError, check_use
 from arena.endpoints.keys import KeyMissingError, check_name
 from arena.endpoints.models import Endpoint
 from arena.endpoints.parameters import read_parameters
+
+NAME_TAKEN = _("Another endpoint has this name; choose one of its own.")
 
 
 class ParametersField(forms.JSONField):
@@ -105,8 +108,17 @@ class EndpointForm(forms.ModelForm):
         name = self.cleaned_data["name"]
         others = Endpoint.objects.filter(team=self.instance.team, name=name).exclude(pk=self.instance.pk)
         if others.exists():
-            raise ValidationError(_("Another endpoint has this name; choose one of its own."))
+            raise ValidationError(NAME_TAKEN)
         return name
+
+    def save_once(self) -> bool:
+        """False, with the reason, when the name was taken since `clean_name` looked: by a second click, say."""
+        try:
+            with transaction.atomic():
+                self.save()
+        except IntegrityError:
+            self.add_error("name", NAME_TAKEN)
+        return self.is_valid()
 
     def clean_base_url(self) -> str:
         base_url = self.cleaned_data["base_url"].strip().rstrip("/")

@@ -42,8 +42,8 @@ def endpoint_edit(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def edit(request: HttpRequest, form: EndpointForm, title: str) -> HttpResponseBase:
-    if form.is_bound and form.is_valid():
-        endpoint = form.save()
+    if form.is_bound and form.is_valid() and form.save_once():
+        endpoint = form.instance
         if form.initial.get("key_variable") and not endpoint.has_key:
             messages.warning(request, _("The host changed, so its key was forgotten. Name the key again."))
         return redirect("endpoint-list")

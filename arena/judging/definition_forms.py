@@ -2,6 +2,7 @@ import re
 from typing import Any
 
 from django import forms
+from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
 from arena.endpoints.models import Endpoint
@@ -9,6 +10,7 @@ from arena.judging.models import Judge, Rubric
 from arena.judging.prompting import Criterion, RubricText
 from arena.raters.models import Team
 
+NAME_TAKEN = _("Another judge has this name.")
 CRITERION = re.compile(
     r"\s*(?P<name>[^:]+?)\s*(?:\((?P<low>\d+)\s*[-–]\s*(?P<high>\d+)\))?\s*:\s*(?P<words>.+?)\s*"
 )
@@ -82,7 +84,16 @@ class JudgeForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if Judge.objects.filter(team=self.team, name=cleaned.get("name")).exists():
-            self.add_error("name", _("Another judge has this name."))
+            self.add_error("name", NAME_TAKEN)
         if cleaned.get("endpoint") and not cleaned.get("family"):
             cleaned["family"] = cleaned["endpoint"].family
         return cleaned
+
+    def save_once(self) -> bool:
+        """False, with the reason, when somebody took the name since `clean` looked: a second click, say."""
+        try:
+            with transaction.atomic():
+                self.save()
+        except IntegrityError:
+            self.add_error("name", NAME_TAKEN)
+        return self.is_valid()

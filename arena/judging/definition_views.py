@@ -28,8 +28,7 @@ def judge_list(request: HttpRequest) -> HttpResponse:
 def judge_new(request: HttpRequest) -> HttpResponseBase:
     team = access.acting_team(request.user)
     form = JudgeForm(request.POST if request.method == "POST" else None, team=team, instance=Judge(team=team))
-    if request.method == "POST" and form.is_valid():
-        form.save()
+    if request.method == "POST" and form.is_valid() and form.save_once():
         messages.success(request, _("The judge is ready to be asked."))
         return redirect("judge-list")
     context = {"form": form, "title": _("New judge"), "section": "judging"}

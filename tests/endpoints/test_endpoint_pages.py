@@ -1,5 +1,6 @@
 import pytest
 
+from arena.endpoints.forms import EndpointForm
 from arena.endpoints.models import Endpoint
 from tests.endpoints.fake_server import FakeServer, answer, status
 
@@ -85,6 +86,19 @@ def test_a_wrong_field_gets_words_and_changes_nothing(signed_in, field, value, w
 
 def test_a_name_is_given_once(signed_in, endpoint):
     assert "Another endpoint" in errors(signed_in("carol").post("/endpoints/new/", FIELDS | {"name": "Mine"}))
+
+
+def test_a_name_taken_in_the_same_moment_gets_words(signed_in, cast, monkeypatch):
+    looked = EndpointForm.clean_name
+
+    def clean_then_the_other_comes(form):
+        name = looked(form)
+        Endpoint.objects.create(team=cast.team, name=name, base_url="https://a.example.org/v1", model_id="m")
+        return name
+
+    monkeypatch.setattr(EndpointForm, "clean_name", clean_then_the_other_comes)
+    assert "Another endpoint" in errors(signed_in("carol").post("/endpoints/new/", FIELDS))
+    assert Endpoint.objects.count() == 1
 
 
 def test_a_changed_host_forgets_the_keys_name(signed_in, endpoint):

@@ -1,7 +1,10 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from django.db import connections
 
 from arena.endpoints.models import Endpoint
-from arena.judging.definition_forms import criteria_as_text, read_criteria
+from arena.judging.definition_forms import JudgeForm, criteria_as_text, read_criteria
 from arena.judging.models import Judge, Rubric
 
 RUBRIC = {
@@ -34,6 +37,7 @@ def test_criteria_survive_being_written_and_read():
         ("criteria", "a: one\nnonsense\nc: three", "line 2"),
         ("criteria", "a (5-1): one\nb: two\nc: three", "line 1"),
         ("criteria", "a: one\na: two\nc: three", "named twice"),
+        ("criteria", f"a (1-{'9' * 5000}): one\nb: two\nc: three", "line 1: a scale ends at 100 or less"),
         ("instructions", "   ", "required"),
     ],
 )
@@ -56,6 +60,24 @@ def test_a_changed_rubric_is_a_new_version_and_the_same_one_is_none(signed_in):
     assert "Two." in carol.get(f"/rubrics/new/?from={Rubric.objects.latest('pk').pk}").content.decode()
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("words", ["the same", "each its own"])
+def test_many_posts_at_once_publish_each_text_once(signed_in, words):
+    visitors = [signed_in("carol") for _ in range(8)]
+
+    def post(number: int) -> int:
+        try:
+            text = "One." if words == "the same" else f"Number {number}."
+            return visitors[number].post("/rubrics/new/", RUBRIC | {"instructions": text}).status_code
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(post, range(8))) == {302}
+    versions = sorted(Rubric.objects.values_list("version", flat=True))
+    assert versions == ([1] if words == "the same" else list(range(1, 9)))
+
+
 @pytest.mark.django_db
 def test_a_judge_takes_its_family_from_the_endpoint(signed_in, cast):
     carol = signed_in("carol")
@@ -65,6 +87,26 @@ def test_a_judge_takes_its_family_from_the_endpoint(signed_in, cast):
     assert carol.post("/judges/new/", judge).status_code == 302
     assert Judge.objects.get().family == "llama"
     assert "Another judge" in carol.post("/judges/new/", judge).content.decode()
+
+
+@pytest.mark.django_db
+def test_a_judges_name_taken_in_the_same_moment_gets_words(signed_in, cast, monkeypatch):
+    carol = signed_in("carol")
+    carol.post("/rubrics/new/", RUBRIC)
+    endpoint = Endpoint.objects.create(team=cast.team, name="E", base_url="https://e.org/v1")
+    judge = {"name": "J", "endpoint": endpoint.pk, "rubric": Rubric.objects.get().pk}
+    looked = JudgeForm.clean
+
+    def clean_then_the_other_comes(form):
+        cleaned = looked(form)
+        Judge.objects.create(team=cast.team, name="J")
+        return cleaned
+
+    monkeypatch.setattr(JudgeForm, "clean", clean_then_the_other_comes)
+    answered = carol.post("/judges/new/", judge)
+    assert answered.status_code == 422
+    assert "Another judge has this name" in answered.content.decode()
+    assert Judge.objects.count() == 1
 
 
 @pytest.mark.django_db

@@ -62,6 +62,15 @@ def test_a_wrong_key_ends_the_command_with_its_reason(court, server):
         (["small", "--judge", "Rhadamanthus"], "no judge Rhadamanthus; there are: Judy"),
         (["small", "--battles", "voted"], "let people vote first"),
         (["small", "--battles", "all", "--budget", "1"], "has no prices"),
+        (["small", "--limit", "0"], "--limit: '0' is no whole number from 1 to"),
+        (["small", "--max-calls", "-1"], "--max-calls: '-1' is no whole number from 1 to"),
+        (["small", "--replicates", "0"], "--replicates: '0' is no whole number from 1 to 1000"),
+        (["small", "--seed", "-1"], "--seed: '-1' is no whole number from 0 to"),
+        (["small", "--seed", "9" * 5000], "is no whole number"),
+        (["small", "--limit", "²"], "is no whole number"),
+        (["small", "--budget", "much"], "--budget: 'much' is no amount in dollars"),
+        (["small", "--budget", "-1"], "--budget: '-1' is no amount in dollars"),
+        (["small", "--budget", "NaN"], "--budget: 'NaN' is no amount in dollars"),
     ],
 )
 def test_what_cannot_run_gets_words(court, arguments, words):

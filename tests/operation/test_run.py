@@ -181,6 +181,27 @@ def test_a_killed_consumer_comes_back(run):
     assert installation.stop(signal.SIGINT) == 0
 
 
+def test_visitors_who_fall_silent_hold_no_thread_for_long(run):
+    installation = run()
+    installation.wait_until_ready()
+    beginning = (
+        f"POST /accounts/login/ HTTP/1.1\r\nHost: localhost:{installation.port}\r\n"
+        "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\nusername="
+    )
+    with contextlib.ExitStack() as held:
+        visitors = [
+            held.enter_context(socket.create_connection(("127.0.0.1", installation.port)))
+            for _ in range(12)  # more than the two times four threads
+        ]
+        for visitor in visitors:
+            visitor.sendall(beginning.encode())
+        assert installation.get("/healthz") == (200, b"alive\n")
+        for visitor in visitors:
+            visitor.settimeout(240)
+            while visitor.recv(65536):
+                pass
+
+
 def test_a_port_in_use_is_said_in_words(run, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as other:
         installation = run(port=other.getsockname()[1])

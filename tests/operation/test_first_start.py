@@ -1,0 +1,87 @@
+"""Starts that can't succeed end with words; two first starts at once end with one installation."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.operation.test_run import free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def manage(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen:
+    names = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    return subprocess.Popen(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=names | {"TILTYARD_DATA_DIR": str(folder)} | environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def words_of(process: subprocess.Popen) -> str:
+    return process.communicate(timeout=240)[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "words"),
+    [
+        (["run", "--prepare"], {"LOG_LEVEL": "loud"}, "LOG_LEVEL is 'loud'; use one of"),
+        (["doctor"], {"CSRF_TRUSTED_ORIGINS": "arena.example.org"}, "CSRF_TRUSTED_ORIGINS has 'arena"),
+        (["run", "--prepare", "--port", "70000"], {}, "PORT is 70000; it must lie between 1 and 65535"),
+        (["run", "--prepare"], {"WEB_THREADS": "9" * 5000}, "WEB_THREADS must be a whole number"),
+        (["migrate"], {"TILTYARD_DATA_DIR": "/proc/tiltyard"}, "TILTYARD_DATA_DIR is /proc/tiltyard, which"),
+    ],
+)
+def test_a_wrong_setting_ends_a_command_with_two_and_words(tmp_path, arguments, environment, words):
+    process = manage(tmp_path, *arguments, **environment)
+    told = words_of(process)
+    assert (process.returncode, told.count("\n")) == (2, 1), told
+    assert told.startswith(f"tiltyard: {words}")
+
+
+@pytest.mark.parametrize("arguments", [["run", "--prepare"], ["migrate"], ["take_snapshots"]])
+def test_a_database_that_is_none_ends_a_command_with_one_and_words(tmp_path, arguments):
+    (tmp_path / "tiltyard.sqlite3").write_bytes(b"This is no database." * 500)
+    process = manage(tmp_path, *arguments, PORT=str(free_port()))
+    told = words_of(process)
+    assert process.returncode == 1
+    assert "tiltyard: the database can't be used: file is not a database" in told
+    assert "Traceback" not in told
+
+
+def test_a_traceback_is_there_for_who_asks(tmp_path):
+    process = manage(tmp_path, "run", "--traceback", "--port", "0")
+    assert "Traceback" in words_of(process)
+    assert process.returncode == 1
+
+
+def test_two_first_starts_over_one_folder_make_one_installation(tmp_path):
+    """Of a start all but the serving: with `prepare` alone the test needs no port and no end."""
+    script = "import django; django.setup(); from arena.prepare import prepare; prepare(print, demo=False)"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    environment |= {"TILTYARD_DATA_DIR": str(tmp_path / "new"), "DJANGO_SETTINGS_MODULE": "arena.settings"}
+    starts = [
+        subprocess.Popen(
+            [sys.executable, "-c", script],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    told = [words_of(start) for start in starts]
+    assert [start.returncode for start in starts] == [0, 0, 0], told
+    assert sum("Bringing the database up to date" in words for words in told) == 1
+    count = "from django.contrib.auth.models import User; print('accounts:', User.objects.count())"
+    assert "accounts: 1" in words_of(manage(tmp_path / "new", "shell", "-c", count))

@@ -11,7 +11,7 @@ class ImportCommand(BaseCommand):
     """Prints every error with its line and column and changes nothing, or imports the whole file."""
 
     kind: str
-    passed_on = ("admission", "format_name", "judges")  # options that `plan_import` takes
+    passed_on = ("admission", "format_name", "judges", "model")  # options that `plan_import` takes
     # The checks load every page's code, which takes longer than most imports.
     requires_system_checks = []
 

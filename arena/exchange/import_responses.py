@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
 
 from django.utils.translation import gettext as _
 
-from arena.corpus.models import Competitor, Response
+from arena.corpus.models import Competitor, PromptSet, Response
 from arena.corpus.names import name_key
 from arena.corpus.render import RENDERER_VERSION, render
 from arena.corpus.style_counts import count_style
@@ -29,7 +30,12 @@ def check(team: Team, name: str, rows: tuple[ResponseRow, ...], report: Report) 
     competitors = competitors_by_key(team)
     stored = _stored_hashes(prompt_set.pk)
     new, known = [], 0
-    for row in rows:
+    seen: set[object] = set()
+    for row in _with_ids(prompt_set, rows, report):
+        if row.key in seen:  # once by its id and once by its text
+            report.error(Problem(_("%(row)s stands twice in the file") % {"row": row.name}, row.line))
+            continue
+        seen.add(row.key)
         if row.prompt_id not in prompts:
             reason = _("“%(set)s” holds no prompt %(id)r") % {"set": prompt_set, "id": row.prompt_id}
             report.error(Problem(reason, row.line, "prompt_id"))
@@ -46,6 +52,31 @@ def check(team: Team, name: str, rows: tuple[ResponseRow, ...], report: Report) 
     remark_on_known(known, report)
     remark_on_new_models(new_names((row.model for row in new), competitors), report)
     return tuple(new)
+
+
+def _with_ids(prompt_set: PromptSet, rows: Iterable[ResponseRow], report: Report) -> Iterator[ResponseRow]:
+    """Rows that have a prompt's exact text in place of its id get the id; which one must be certain."""
+    ids: dict[str, list[str]] | None = None
+    for row in rows:
+        if not row.prompt:
+            yield row
+            continue
+        if ids is None:
+            ids = _ids_by_text(prompt_set)
+        found = ids.get(row.prompt, [])
+        if len(found) == 1:
+            yield replace(row, prompt_id=found[0], prompt="")
+            continue
+        reason = _("“%(set)s” holds %(count)s prompts of exactly this text")
+        report.error(Problem(reason % {"set": prompt_set, "count": len(found)}, row.line, "prompt"))
+
+
+def _ids_by_text(prompt_set: PromptSet) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for external_id, messages in prompt_set.prompts.values_list("external_id", "messages").iterator():
+        if len(messages) == 1:
+            found.setdefault(messages[0]["content"], []).append(external_id)
+    return found
 
 
 def _stored_hashes(prompt_set_id: int) -> dict[tuple[int, int, int], str]:

@@ -36,8 +36,9 @@ def plan_import(
     admission: str = Rater.Admission.RECORDED,
     format_name: str = AUTO,
     judges: bool = False,
+    model: str = "",
 ) -> Plan:
-    reading = read(kind, source, file_name, format_name, judges)
+    reading = read(kind, source, file_name, format_name, judges, model)
     report = reading.report()
     sha256 = file_digest(source)
     rows: tuple = ()

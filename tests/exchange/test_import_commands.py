@@ -116,3 +116,35 @@ def test_votes_are_stored_in_few_statements(run, path, tmp_path, django_assert_m
     with django_assert_max_num_queries(90):
         run("import_votes", path("many.csv"), "--campaign", "spring")
     assert Vote.objects.count() == 2000
+
+
+def test_a_file_of_one_model_finds_its_prompts_by_their_exact_text(run, path, tmp_path):
+    (tmp_path / "ember.csv").write_text("prompt,response\nWhy?,Because.\nHow?,\n")
+    run("import_prompts", path("prompts.csv"), "--set", "Start")
+    out = run("import_responses", str(tmp_path / "ember.csv"), "--set", "Start", "--model", "Ember")
+    assert "1 new models: Ember" in out and "1 response empty or blank" in out
+    found = Response.objects.order_by("prompt").values_list("prompt__external_id", "competitor__name", "text")
+    assert list(found) == [("p1", "Ember", "Because."), ("p2", "Ember", "")]
+    assert "Nothing new" in run(
+        "import_responses", str(tmp_path / "ember.csv"), "--set", "Start", "--model", "Ember"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "words"),
+    [
+        ("prompt,response\nWhy? ,x\n", ["--model", "E"], "holds 0 prompts of exactly this text"),
+        ("prompt,response\nTwice,x\n", ["--model", "E"], "holds 2 prompts of exactly this text"),
+        ("prompt,response\nWhy?,x\n", [], "the column model is missing"),
+        ("prompt_id,model,response\np1,F,x\n", ["--model", "E"], "the file names models itself"),
+        ("prompt,response\n,x\n", ["--model", "E"], "column prompt_id: is empty"),
+        ("prompt_id,prompt,response\np1,,x\n,Why?,x\n", ["--model", "E"], "stands twice in the file"),
+    ],
+)
+def test_a_prompt_or_model_that_is_not_certain_is_refused(run, path, tmp_path, content, options, words):
+    (tmp_path / "more.csv").write_text("id,prompt\np1,Why?\na,Twice\nb,Twice\n")
+    (tmp_path / "file.csv").write_text(content)
+    run("import_prompts", str(tmp_path / "more.csv"), "--set", "Start")
+    with pytest.raises(CommandError, match=words):
+        run("import_responses", str(tmp_path / "file.csv"), "--set", "Start", *options)
+    assert not Response.objects.exists()

@@ -47,9 +47,13 @@ def _prompt(line: int, cells: Cells) -> PromptRow:
 
 def _response(line: int, cells: Cells) -> ResponseRow:
     sample = cells.number("sample", at_least=1)
+    prompt, prompt_id = cells.text("prompt"), cells.label("prompt_id", ID)
+    if not prompt_id and not prompt.strip():
+        raise CellError("prompt_id", "is empty")
     return ResponseRow(
         line=line,
-        prompt_id=cells.required("prompt_id", ID),
+        prompt_id=prompt_id,
+        prompt="" if prompt_id else prompt,
         model=cells.required("model", NAME),
         text=cells.text("response"),
         sample=1 if sample is None else sample,

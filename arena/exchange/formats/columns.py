@@ -31,6 +31,7 @@ RESPONSE_COLUMNS: dict[str, tuple[str, ...]] = {
     "prompt_id": (),
     "model": ("competitor",),
     "response": ("text",),
+    "prompt": (),
     "sample": (),
     "tokens": (),
     "org": ("organisation", "organization"),
@@ -52,7 +53,7 @@ VOTE_COLUMNS: dict[str, tuple[str, ...]] = {
 # Of each group one column must be there.
 REQUIRED: dict[str, tuple[tuple[str, ...], ...]] = {
     "prompts": (("prompt", "messages"),),
-    "responses": (("prompt_id",), ("model",), ("response",)),
+    "responses": (("prompt_id", "prompt"), ("model",), ("response",)),
     "votes": (("model_a",), ("model_b",), ("winner",)),
 }
 _COLUMNS = {"prompts": PROMPT_COLUMNS, "responses": RESPONSE_COLUMNS, "votes": VOTE_COLUMNS}
@@ -68,6 +69,7 @@ class ColumnMap:
     """From the names in a file to the canonical ones."""
 
     kind: str
+    given: frozenset[str] = frozenset()  # columns that every row has the same, told beside the file
     unknown: list[str] = field(default_factory=list)
     _names: dict[str, str] = field(default_factory=dict)
     _known: dict[str, str | None] = field(default_factory=dict)
@@ -97,7 +99,7 @@ class ColumnMap:
                 )
             found[name] = header
         for group in REQUIRED[self.kind]:
-            if not found.keys() & set(group):
+            if not (found.keys() | self.given) & set(group):
                 wanted = " or ".join(group)
                 listed = ", ".join(header.strip() for header in headers[:20] if header.strip()) or "none"
                 raise RefusedError(f"the column {wanted} is missing; found: {listed}", line)

@@ -46,6 +46,7 @@ class _Reader:
     columns: ColumnMap
     report: Report
     judges: bool = False  # the raters of the file are judges
+    model: str = ""  # whose responses they all are
     skipped: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -57,13 +58,14 @@ class _Reader:
         report: Report,
         format_name: str = AUTO,
         judges: bool = False,
+        model: str = "",
     ) -> "_Reader":
         table = open_table(source, name)
         found = _format(table, format_name) if kind == "votes" else None
-        columns = ColumnMap(kind)
+        columns = ColumnMap(kind, frozenset(["model"] if model else []))
         if found is None and table.columns:
             columns.check(table.columns, table.header_line)
-        return cls(kind, table, found, columns, report, judges)
+        return cls(kind, table, found, columns, report, judges, model)
 
     def rows(self) -> Iterator[AnyRow]:
         parse = self._of_format if self.format else self._of_ours
@@ -84,6 +86,10 @@ class _Reader:
         values = _canonical_values(row, self.columns)
         if self.judges:
             values["source"] = JUDGE
+        if self.model:
+            if "model" in values:
+                raise RefusedError("the file names models itself, so none can be given for all of it")
+            values["model"] = self.model
         return PARSERS[self.kind](row.line, Cells(values))
 
     def _of_format(self, row: Row) -> AnyRow:
@@ -112,14 +118,19 @@ def _format(table: Table, name: str) -> Format | None:
 
 
 def read(
-    kind: str, source: Path | bytes, name: str = "", format_name: str = AUTO, judges: bool = False
+    kind: str,
+    source: Path | bytes,
+    name: str = "",
+    format_name: str = AUTO,
+    judges: bool = False,
+    model: str = "",
 ) -> Reading:
     """Never raises for what a file holds: whatever is wrong with it is in `errors`."""
     report = Report()
     rows: list[AnyRow] = []
     description = ""
     try:
-        reader = _Reader.of(kind, source, name, report, format_name, judges)
+        reader = _Reader.of(kind, source, name, report, format_name, judges, model)
         description = reader.description
         first_counts = bool(reader.format and reader.format.first_counts)
         rows = list(_without_repeats(reader.rows(), report, first_counts))
@@ -155,7 +166,8 @@ def _canonical_values(row: Row, columns: ColumnMap) -> dict[str, Any]:
             columns.check(row.values)
         if name is not None:
             values[name] = value
-    if any(not values.keys() & set(group) for group in REQUIRED[columns.kind]):
+    there = values.keys() | columns.given
+    if any(not there & set(group) for group in REQUIRED[columns.kind]):
         columns.check(row.values)
     return values
 

@@ -74,6 +74,7 @@ class ResponseRow:
     sample: int = 1
     tokens: int | None = None
     org: str = ""
+    prompt: str = ""  # the prompt's text, where the file has no id for it
 
     @property
     def is_blank(self) -> bool:
@@ -81,7 +82,7 @@ class ResponseRow:
 
     @property
     def key(self) -> object:
-        return self.prompt_id, name_key(self.model), self.sample
+        return self.prompt_id, self.prompt, name_key(self.model), self.sample
 
     @property
     def name(self) -> str:

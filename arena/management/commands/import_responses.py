@@ -8,3 +8,6 @@ class Command(ImportCommand):
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("--set", dest="target", required=True, help="name of the prompt set")
+        parser.add_argument(
+            "--model", default="", help="whose responses they all are, if the file doesn't say"
+        )

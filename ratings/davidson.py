@@ -15,8 +15,8 @@ from ratings.cluster_runs import Labels
 from ratings.clusters import sparse_scores
 from ratings.comparisons import Comparisons, Policies, tally
 from ratings.connectivity import connectivity
-from ratings.errors import BadOptionError, IncomparableError, NoVotesError
-from ratings.newton import Matrix, Vector, gauge, generalised_inverse, maximise
+from ratings.errors import BadOptionError, IncomparableError, NotConvergedError, NoVotesError
+from ratings.newton import Matrix, Optimum, Vector, gauge, generalised_inverse, maximise
 from ratings.rows import Rows, sort_rows
 
 
@@ -123,10 +123,10 @@ def fit_davidson(comparisons: Comparisons, policies: Policies | None = None) -> 
     flat = gauge(graph.component, len(likelihood.rows.z) + 1)
     start = np.zeros(len(flat))
     start[-1] = np.log(2 * ties / (cells.total.sum() - ties)) if cells.total.sum() > ties else 0.0
-    best = maximise(likelihood.evaluate, start, flat)
+    best, bread = _maximum(likelihood, start, flat)
     fit = Fit(
         params=best.params,
-        bread=generalised_inverse(best.hessian, flat),
+        bread=bread,
         hessian=best.hessian,
         log_likelihood=best.value,
         iterations=best.iterations,
@@ -136,3 +136,22 @@ def fit_davidson(comparisons: Comparisons, policies: Policies | None = None) -> 
         policies=policies,
     )
     return DavidsonFit(fit, likelihood.rows, *likelihood.residuals(likelihood.chances(best.params)))
+
+
+BEYOND = 30.0
+"""Log-odds that no number of votes reaches: where Newton's method stops for want of digits."""
+
+
+def _maximum(likelihood: TieLikelihood, start: Vector, flat: Matrix) -> tuple[Optimum, Matrix]:
+    """The maximum and H⁺ there. Wins of one side and ties alone let ν and a strength run away."""
+    try:
+        best = maximise(likelihood.evaluate, start, flat)
+        bread = generalised_inverse(best.hessian, flat)
+    except NotConvergedError:
+        best = None
+    if best is None or np.abs(best.params).max() > BEYOND:
+        raise IncomparableError(
+            "Davidson's model has no finite estimate here: wins and ties alone leave the odds of a tie open",
+            todo="use ties half, or collect more votes",
+        )
+    return best, bread

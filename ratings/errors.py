@@ -42,7 +42,11 @@ class BadOptionError(RatingsError):
     """An option outside its closed set of values, or options that contradict each other."""
 
 
-class NoVotesError(RatingsError):
+class NotEnoughDataError(RatingsError):
+    """The votes don't suffice for what was asked: nothing is wrong with them, more of them would do."""
+
+
+class NoVotesError(NotEnoughDataError):
     """Nothing to fit: no vote at all, or none left after the policies dropped theirs."""
 
 
@@ -50,5 +54,5 @@ class NotConvergedError(RatingsError):
     """An iteration that must converge did not."""
 
 
-class IncomparableError(RatingsError):
+class IncomparableError(NotEnoughDataError):
     """Two competitors that no path of battles connects, or that a fit can't tell apart."""

@@ -111,6 +111,8 @@ def _count_columns(board: FittedBoard) -> dict[str, Column]:
 
 def _flag_columns(board: FittedBoard, ranked: NDArray[np.bool_]) -> dict[str, Column]:
     few = board.covariance.effective_per_parameter[: len(ranked)] < FEW_CLUSTERS
+    # a single rater is no dimension of the covariance, but no better founded than four
+    few = few | bool(board.covariance.conditional_on)
     return {
         "unbounded_above": board.fit.graph.unbounded_above,
         "unbounded_below": board.fit.graph.unbounded_below,

@@ -74,7 +74,8 @@ class Covariance:
         """Parameters (p,) whose variance leans on the model's, for their votes or clusters are few."""
         few = np.zeros(len(self.matrix), dtype=bool) if self.few is None else self.few
         leaning: NDArray[np.bool_] = few | (
-            np.minimum(self.effective, self.effective_per_parameter) < FEW_CLUSTERS
+            (np.minimum(self.effective, self.effective_per_parameter) < FEW_CLUSTERS)
+            | bool(self.conditional_on)
         )
         return leaning
 

@@ -112,7 +112,7 @@ class EndpointForm(forms.ModelForm):
         return name
 
     def save_once(self) -> bool:
-        """False, with the reason, when the name was taken since `clean_name` looked: by a second click, say."""
+        """False, with the reason, when the name was taken since `clean_name` looked: a second click, say."""
         try:
             with transaction.atomic():
                 self.save()

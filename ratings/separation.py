@@ -52,7 +52,7 @@ def fit_bounded(
 
 def _unsettled(names: list[str], votes: int) -> str:
     return (
-        f"Style control leaves out {listed([in_words(name) for name in names])}: with it"
+        f"Style control leaves out {listed([in_words(name) for name in names])}: with this"
         f" {counted(votes, 'vote', 'votes')} set no limit to what style is worth, for none contradicts it."
     )
 

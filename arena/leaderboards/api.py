@@ -76,6 +76,8 @@ class StandingSerializer(serializers.ModelSerializer):
             "rating",
             "lower",
             "upper",
+            "bootstrap_lower",
+            "bootstrap_upper",
             "rank_lower",
             "rank_upper",
             "tied_first",

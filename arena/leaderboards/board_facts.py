@@ -29,6 +29,14 @@ class Fact:
 
 
 @dataclass(frozen=True)
+class Term:
+    """A word of the strip of facts, and what it means."""
+
+    word: str
+    meaning: str
+
+
+@dataclass(frozen=True)
 class CoefficientRow:
     """What a style feature is worth in points: for a typical difference, and for twice as much of it."""
 
@@ -76,6 +84,72 @@ def facts_of(snapshot: Snapshot, judged: bool) -> list[Fact]:
     facts.append(Fact("", _("hard: marked so, or ≥ %(least)d of %(all)d criteria") % criteria))
     facts.append(_check(counts["check"]))
     return facts
+
+
+def terms_of(snapshot: Snapshot) -> list[Term]:
+    """What the figures above a board mean, for who meets them for the first time."""
+    criteria = ", ".join(name.replace("_", " ") for name in HARD_CRITERIA)
+    check = snapshot.counts["check"]
+    engine = check["engine"] if check else "choix"
+    hard = _(
+        "a prompt that somebody marked as hard, or that meets at least %(least)d of these: %(criteria)s."
+    ) % {"least": HARD_AT_LEAST, "criteria": criteria}
+    return [
+        Term(
+            _("interval"),
+            _(
+                "the figures under a rating: of 100 such intervals about 95 hold the rating that endless"
+                " votes would give. They allow for the likeness of votes by one rater, or on one prompt."
+            ),
+        ),
+        Term(
+            _("effective raters"),
+            _(
+                "as many raters who all vote equally often would tell as much; with few busy raters it is"
+                " far below their number."
+            ),
+        ),
+        Term(
+            _("design effect"),
+            _(
+                "so many times the votes are needed to be as sure as with independent ones, because votes of"
+                " one rater, or on one prompt, resemble each other."
+            ),
+        ),
+        Term(
+            _("checked against %(engine)s") % {"engine": engine},
+            _("the same votes were fitted by software of others; the largest difference of any rating."),
+        ),
+        Term(_("hard"), hard),
+        Term(
+            _("hard move, style move"),
+            _(
+                "rating on hard prompts, or at equal length and format, less the overall one. Bold where it"
+                " is clear: for style, its own interval leaves out 0; for hard prompts, whose move has no"
+                " interval, the intervals of the two boards don't meet."
+            ),
+        ),
+    ]
+
+
+def say_resampled(snapshot: Snapshot | None) -> str:
+    """How the bootstrap interval was made; empty where there is none."""
+    if snapshot is None or not snapshot.options["bootstrap"] or not _has_bootstrap(snapshot):
+        return ""
+    method = snapshot.counts["interval_method"]
+    units = [_(UNITS[name]) for name in ("rater", "prompt") if name in method.split(" by ")[-1]]
+    what = _(" and, separately, ").join(units) if units else _("single votes")
+    return _("%(n)s resamples, drawn with replacement: %(what)s.") % {
+        "n": f"{snapshot.options['bootstrap']:,}",
+        "what": what,
+    }
+
+
+UNITS = {"rater": "whole raters", "prompt": "whole prompts"}
+
+
+def _has_bootstrap(snapshot: Snapshot) -> bool:
+    return snapshot.standings.filter(bootstrap_lower__isnull=False).exists()
 
 
 def _raters(raters: int, effective: float | None) -> str:
@@ -139,10 +213,17 @@ class Caution:
     boards: str
 
 
+SHOWN_CAUTIONS = 4
+FEW_VOTES = 100
+
+
 def cautions_of(columns: Sequence[Column]) -> list[Caution]:
     """What the fits warn of and what was left out, said once."""
     shown = [(column.board.title, column.snapshot) for column in columns if column.snapshot]
     where: dict[str, list[str]] = {}
+    for title, snapshot in shown:
+        if snapshot.counts["votes"] < FEW_VOTES:
+            where.setdefault(_("Fewer than 100 votes: take every number for a sketch."), []).append(title)
     for title, snapshot in shown:
         for text in _cautions(snapshot):
             where.setdefault(text, []).append(title)

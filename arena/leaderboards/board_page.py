@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
@@ -43,6 +43,13 @@ class Page:
     facts: list[board_facts.Fact]
     coefficients: list[board_facts.CoefficientRow]
     cautions: list[board_facts.Caution]
+    more_cautions: list[board_facts.Caution] = field(default_factory=list)
+    terms: list[board_facts.Term] = field(default_factory=list)
+    interval: str = "robust"
+    resampled: str = ""
+
+
+INTERVALS = ("robust", "bootstrap")
 
 
 @dataclass(frozen=True)
@@ -63,13 +70,15 @@ class Progress:
     waiting: bool
 
 
-def build(boards: Iterable[Leaderboard], wanted: str) -> Page:
+def build(boards: Iterable[Leaderboard], wanted: str, interval: str = "robust") -> Page:
     boards = list(boards)
     tabs = sources(boards)
     source = choose_source(tabs, boards, wanted)
     if source is None:
         return Page(None, [], [], [], axis_of([]), "", "", [], [], [])
-    columns = columns_of(boards, source)
+    interval = interval if interval in INTERVALS else INTERVALS[0]
+    columns = columns_of(boards, source, interval)
+    cautions = board_facts.cautions_of(columns)
     snapshots = [column.snapshot for column in columns if column.snapshot]
     simulated = board_facts.say_simulated(snapshots)
     return Page(
@@ -82,7 +91,11 @@ def build(boards: Iterable[Leaderboard], wanted: str) -> Page:
         simulated=simulated,
         facts=board_facts.facts_of(snapshots[0], source.judge is not None) if snapshots else [],
         coefficients=board_facts.coefficients_of(columns[-1].snapshot),
-        cautions=board_facts.cautions_of(columns),
+        cautions=cautions[: board_facts.SHOWN_CAUTIONS],
+        more_cautions=cautions[board_facts.SHOWN_CAUTIONS :],
+        terms=board_facts.terms_of(snapshots[0]) if snapshots else [],
+        interval=interval,
+        resampled=board_facts.say_resampled(columns[0].snapshot),
     )
 
 
@@ -106,9 +119,9 @@ def sources(boards: Iterable[Leaderboard]) -> list[Source]:
     return list(found.values())
 
 
-def columns_of(boards: Iterable[Leaderboard], source: Source) -> list[Column]:
+def columns_of(boards: Iterable[Leaderboard], source: Source, interval: str = "robust") -> list[Column]:
     mine = [board for board in boards if board.judge == source.judge and not board.policies]
-    return [find_column(wanted, mine) for wanted in BOARDS]
+    return [find_column(wanted, mine, interval) for wanted in BOARDS]
 
 
 def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> str:

@@ -30,6 +30,16 @@ class Column:
     snapshot: Snapshot | None
     run: SnapshotRun | None
     standings: Mapping[int, Standing]
+    interval: str = "robust"
+
+    def estimate(self, competitor: int) -> Estimate | None:
+        """The rating with the interval that is shown; None without a rating."""
+        standing = self.standings.get(competitor)
+        if standing is None or standing.rating is None:
+            return None
+        if self.interval == "bootstrap":
+            return Estimate(standing.rating, standing.bootstrap_lower, standing.bootstrap_upper)
+        return Estimate(standing.rating, standing.lower, standing.upper)
 
     @property
     def heading(self) -> str:
@@ -78,6 +88,7 @@ class Cell:
     figure: str
     label: str
     mark: Mark | None
+    interval: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,6 +99,8 @@ class Row:
     organisation: str
     tags: tuple[str, ...]
     cells: tuple[Cell, ...]
+    hard_move: str
+    hard_kind: str
     move: str
     move_interval: str
     move_kind: str
@@ -95,13 +108,14 @@ class Row:
     starts_component: bool
 
 
-def find_column(wanted: Board, boards: Sequence[Leaderboard]) -> Column:
+def find_column(wanted: Board, boards: Sequence[Leaderboard], interval: str = "robust") -> Column:
     for leaderboard in boards:
         if (leaderboard.subset, leaderboard.style_control) == (wanted.subset, wanted.style_control):
             snapshot = leaderboard.snapshots.first()
             standings = snapshot.standings.select_related("competitor") if snapshot else []
             run = leaderboard.runs.order_by("-pk").first()
-            return Column(wanted, leaderboard, snapshot, run, {s.competitor_id: s for s in standings})
+            by_competitor = {s.competitor_id: s for s in standings}
+            return Column(wanted, leaderboard, snapshot, run, by_competitor, interval)
     return Column(wanted, None, None, None, {})
 
 
@@ -120,8 +134,8 @@ def rows_of(columns: Sequence[Column]) -> list[Row]:
 
 def axis_of(columns: Sequence[Column]) -> Axis:
     """One for all three, so that a position means the same rating in each."""
-    standings = [standing for column in columns for standing in column.standings.values()]
-    return shared_axis(estimate for estimate in map(_estimate, standings) if estimate)
+    estimates = (column.estimate(pk) for column in columns for pk in column.standings)
+    return shared_axis(estimate for estimate in estimates if estimate)
 
 
 def _in_order(columns: Sequence[Column]) -> Iterator[tuple[Competitor, Standing]]:
@@ -139,12 +153,6 @@ def _place(standing: Standing) -> tuple[float, ...]:
     return (standing.component, standing.rank_lower is None, rating, standing.pk)
 
 
-def _estimate(standing: Standing) -> Estimate | None:
-    if standing.rating is None:
-        return None
-    return Estimate(standing.rating, standing.lower, standing.upper)
-
-
 def _row(
     standing: Standing, tags: tuple[str, ...], columns: Sequence[Column], axis: Axis, starts: bool
 ) -> Row:
@@ -157,12 +165,32 @@ def _row(
         organisation=competitor.organisation,
         tags=tags,
         cells=tuple(_cell(column, competitor.pk, axis) for column in columns),
+        hard_move=_hard_move(columns, competitor.pk),
+        hard_kind=_hard_kind(columns, competitor.pk),
         move="" if style is None or style.shift is None else signed(style.shift),
         move_interval=_move_interval(style),
         move_kind=_move_kind(style),
         votes=f"{standing.battles:,}",
         starts_component=starts,
     )
+
+
+def _hard_move(columns: Sequence[Column], competitor: int) -> str:
+    """The rating on hard prompts less the overall one: no interval, for the boards share votes."""
+    overall, hard = (column.estimate(competitor) for column in columns[:2])
+    return "" if overall is None or hard is None else signed(hard.rating - overall.rating)
+
+
+def _hard_kind(columns: Sequence[Column], competitor: int) -> str:
+    """Marked only where the two intervals don't meet, which asks for more than a test of the move would."""
+    overall, hard = (column.estimate(competitor) for column in columns[:2])
+    if overall is None or hard is None:
+        return ""
+    if overall.upper is not None and hard.lower is not None and hard.lower > overall.upper:
+        return "gain"
+    if overall.lower is not None and hard.upper is not None and hard.upper < overall.lower:
+        return "loss"
+    return ""
 
 
 def _move_interval(style: Standing | None) -> str:
@@ -193,20 +221,22 @@ def rank_words(standing: Standing) -> str:
 
 
 def _cell(column: Column, competitor: int, axis: Axis) -> Cell:
-    standing = column.standings.get(competitor)
-    estimate = _estimate(standing) if standing else None
+    estimate = column.estimate(competitor)
     if estimate is None:
         return Cell(column.board.name, "–", _("no rating"), None)
-    figure = f"{estimate.rating:.0f}"
-    if estimate.lower is None or estimate.upper is None:
-        label = _("%(rating)s, without an interval") % {"rating": figure}
-        return Cell(column.board.name, figure, label, axis.mark(estimate))
-    label = _("%(rating)s, interval from %(lower)s to %(upper)s") % {
-        "rating": figure,
-        "lower": f"{estimate.lower:.0f}",
-        "upper": f"{estimate.upper:.0f}",
-    }
-    return Cell(column.board.name, figure, label, axis.mark(estimate))
+    figure, lower, upper = f"{estimate.rating:.0f}", estimate.lower, estimate.upper
+    if lower is None and upper is None:
+        # A dot without a bar would look like the surest rating of all.
+        label = _("%(rating)s, no interval yet") % {"rating": figure}
+        return Cell(column.board.name, figure, label, None, _("no interval yet"))
+    ends = {"rating": figure, "lower": f"{lower or 0:.0f}", "upper": f"{upper or 0:.0f}"}
+    if upper is None:
+        label, shown = _("%(rating)s, at least %(lower)s"), _("%(lower)s or more")
+    elif lower is None:
+        label, shown = _("%(rating)s, at most %(upper)s"), _("%(upper)s or less")
+    else:
+        label, shown = _("%(rating)s, interval from %(lower)s to %(upper)s"), "%(lower)s … %(upper)s"
+    return Cell(column.board.name, figure, label % ends, axis.mark(estimate), shown % ends)
 
 
 def _tags(competitor: Competitor, standing: Standing, common: set[str]) -> tuple[str, ...]:
@@ -226,4 +256,6 @@ FLAGS = {
     "unbounded_below": gettext_lazy("no lower bound"),
     "too_few_raters": gettext_lazy("too few raters"),
     "unranked": gettext_lazy("unranked"),
+    # Said under the rating itself.
+    "no_interval": "",
 }

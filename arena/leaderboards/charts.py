@@ -11,8 +11,8 @@ MEAN = 1000.0
 # An interval wider than so many typical ones would squeeze all others into a few pixels: it is cut.
 WIDEST = 2.5
 MARGIN = 0.04
-STEPS = (5, 10, 25, 50, 100, 200, 500, 1000, 2500)
-MOST_TICKS = 3
+STEPS = (1, 2, 3, 5, 8, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1000, 1500, 2000)
+FEWEST_TICKS = 3
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,16 @@ class Axis:
 
     @property
     def ticks(self) -> list[Tick]:
-        """Round ratings at their places."""
-        span = self.high - self.low
-        step = next((step for step in STEPS if span / step <= MOST_TICKS), STEPS[-1])
-        first = math.ceil(self.low / step)
-        return [
-            Tick(f"{n * step}".replace("-", "−"), self.place(n * step), n * step == MEAN)
-            for n in range(first, int(self.high // step) + 1)
-        ]
+        """Round distances from the mean, or from 0: as few as let a bar be read off, three to six."""
+        enough = (numbers for step in reversed(STEPS) if len(numbers := self._round(step)) >= FEWEST_TICKS)
+        shown = next(enough, self._round(STEPS[0]))
+        return [Tick(f"{n}".replace("-", "−"), self.place(n), n == MEAN) for n in shown]
+
+    def _round(self, step: int) -> list[int]:
+        """Multiples of the step, counted from the mean where the axis shows it, within the axis."""
+        origin = int(MEAN) if self.low <= MEAN <= self.high else 0
+        first, last = math.ceil((self.low - origin) / step), math.floor((self.high - origin) / step)
+        return [origin + n * step for n in range(first, last + 1)]
 
     @property
     def zero(self) -> str:

@@ -18,6 +18,9 @@ COLUMNS = (
     "rating",
     "lower",
     "upper",
+    "bootstrap_lower",
+    "bootstrap_upper",
+    "bootstrap_resamples",
     "battles",
     "wins",
     "losses",
@@ -50,7 +53,8 @@ def as_csv(snapshot: Snapshot) -> str:
         counts = (s.battles, s.wins, s.losses, s.ties, s.component, " ".join(s.flags))
         shift = (s.shift, s.shift_lower, s.shift_upper)
         ranks = (s.rank_lower, s.rank_upper, s.tied_first)
-        writer.writerow((*ranks, *names, s.rating, s.lower, s.upper, *counts, *shift, *origin))
+        resampled = (s.bootstrap_lower, s.bootstrap_upper, snapshot.options["bootstrap"])
+        writer.writerow((*ranks, *names, s.rating, s.lower, s.upper, *resampled, *counts, *shift, *origin))
     return text.getvalue()
 
 

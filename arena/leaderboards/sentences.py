@@ -105,6 +105,22 @@ def say_nothing(leaderboard: Leaderboard, left_out: Mapping[str, int]) -> str:
     return " ".join([first, *say_left_out(left_out)])
 
 
+def say_no_style(votes: int, why: Sequence[str]) -> str:
+    """Why a style-controlled board would only repeat the plain one."""
+    counted = ngettext("%(n)s vote", "%(n)s votes", votes) % {"n": f"{votes:,}"}
+    first = _("Not enough data to control for style: %(votes)s.") % {"votes": counted}
+    return " ".join([first, *why])
+
+
+def say_unsettled(votes: int) -> str:
+    counted = ngettext("%(n)s vote", "%(n)s votes", votes) % {"n": f"{votes:,}"}
+    return _("Not enough data: %(votes)s that count don't settle these ratings yet.") % {"votes": counted}
+
+
+def say_unexpected() -> str:
+    return _("The computation ended in an error of ours. The worker's log says which.")
+
+
 def say_left_out(left_out: Mapping[str, int]) -> list[str]:
     """One sentence for each kind of row that isn't in. An unknown kind is an error, not silence."""
     sentences = []

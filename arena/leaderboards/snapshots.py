@@ -31,9 +31,10 @@ from arena.leaderboards.models import (
 )
 from arena.leaderboards.pair_results import pair_results
 from arena.leaderboards.schedule import request_snapshot
-from ratings.board import check_board, fit_board
+from ratings.board import STYLE_WARNING, check_board, fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.clusters import effective_clusters
+from ratings.errors import NotConvergedError, NoVotesError, RatingsError
 from ratings.leaderboard import assemble
 from ratings.standings import LeaderboardFit
 from ratings.standings import Standing as FittedStanding
@@ -45,7 +46,7 @@ SEED = 0
 BEAT_SECONDS = 10
 ROWS_AT_ONCE = 1_000
 
-FLAGS = ("provisional", "unbounded_above", "unbounded_below", "too_few_raters")
+FLAGS = ("provisional", "unbounded_above", "unbounded_below", "too_few_raters", "no_interval")
 
 
 class LostClaimError(Exception):
@@ -94,9 +95,12 @@ def do_run(run: SnapshotRun) -> None:
         _attempt(run)
     except LostClaimError:
         run.refresh_from_db()
-    except Exception as error:
+    except RatingsError as error:
         logger.exception("snapshot of %s failed", run.leaderboard.slug)
-        run.finish(SnapshotRun.State.FAILED, f"{type(error).__name__}: {error}")
+        run.finish(SnapshotRun.State.FAILED, str(error))
+    except Exception:
+        logger.exception("snapshot of %s failed", run.leaderboard.slug)
+        run.finish(SnapshotRun.State.FAILED, sentences.say_unexpected())
 
 
 def _attempt(run: SnapshotRun) -> None:
@@ -109,8 +113,23 @@ def _attempt(run: SnapshotRun) -> None:
     elif _is_known(leaderboard, rows, options):
         run.finish(SnapshotRun.State.UNCHANGED)
     else:
+        _fit_and_publish(run, rows, options, cutoff)
+
+
+def _fit_and_publish(run: SnapshotRun, rows: BoardRows, options: LeaderboardOptions, cutoff: Cutoff) -> None:
+    """Too little data is no failure: the run says what is missing."""
+    votes = len(rows.comparisons)
+    try:
         computed = fit(rows, options, cutoff, run)
-        publish(run, computed, cutoff, options.seed)
+    except (NoVotesError, NotConvergedError) as error:
+        logger.info("snapshot of %s: too little data: %s", run.leaderboard.slug, error)
+        run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_unsettled(votes))
+        return
+    if options.style and not computed.coefficients:
+        why = [warning for warning in computed.warnings if warning.startswith(STYLE_WARNING)]
+        run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_no_style(votes, why))
+        return
+    publish(run, computed, cutoff, options.seed)
 
 
 def options_for(leaderboard: Leaderboard) -> LeaderboardOptions:

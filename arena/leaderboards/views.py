@@ -39,7 +39,7 @@ def board(request: HttpRequest, campaign: str) -> HttpResponse:
     context: dict[str, Any] = {"campaign": shown, "progress": progress, "may_take": may_take}
     if request.headers.get("HX-Request"):
         return render_progress(request, context)
-    page = board_page.build(boards, request.GET.get("source", ""))
+    page = board_page.build(boards, request.GET.get("source", ""), request.GET.get("interval", ""))
     context |= {
         "page": page,
         "missing": board_page.missing_of(shown, page),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from arena.leaderboards import snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
-from tests.leaderboards.conftest import voted_campaign
+from tests.leaderboards.conftest import make_judge, voted_campaign
 
-__all__ = ["voted_campaign"]
+__all__ = ["make_judge", "voted_campaign"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -126,3 +128,35 @@ def test_on_paper_there_are_no_buttons(joust, visit, live_server):
     page.emulate_media(media="print")
     assert page.get_by_role("button").count() == 0
     assert shown(page) == list(BOARDS)
+
+
+@pytest.mark.parametrize("width", [360, 375])
+def test_a_phone_has_wide_bars_printed_intervals_and_a_scale_to_read_them_off(
+    joust, make_judge, visit, live_server, width
+):
+    judge = make_judge(joust, "Sage", dict.fromkeys(joust.campaign.battles.all(), "model_b"))
+    for leaderboard in ensure_leaderboards(joust.campaign):
+        snapshots.take_snapshot(leaderboard)
+    page, record = visit("ravi", viewport={"width": width, "height": 800})
+    for source in ("raters", f"judge:{judge.pk}"):
+        for board in BOARDS:
+            page.goto(f"{live_server.url}/boards/joust/?source={source}&board={board}")
+            assert overflow(page) == 0, (source, board)
+            bar = page.locator(f"tbody td.{board} svg.interval").first
+            if source == "raters":
+                assert bar.bounding_box()["width"] > 150
+                assert page.locator(f"tbody td.{board} .range").first.is_visible()
+            ticks = page.locator(f"tfoot td.{board} svg.scale text:visible")
+            boxes = sorted((tick.bounding_box() for tick in ticks.all()), key=lambda box: box["x"])
+            assert len(boxes) >= 3
+            for left, right in pairwise(boxes):
+                assert left["x"] + left["width"] < right["x"]
+    assert record.complaints == []
+
+
+def test_what_figures_mean_opens_by_keyboard(joust, visit, live_server):
+    page, _record = visit("ravi", viewport=PHONE)
+    page.goto(f"{live_server.url}/boards/joust/")
+    page.locator("details.terms summary").focus()
+    page.keyboard.press("Enter")
+    assert page.get_by_text("technical accuracy").is_visible()

@@ -20,6 +20,7 @@ from arena.exchange.models import Import
 from arena.judging.models import Judge, JudgeRun, Judgment
 from arena.leaderboards import judge_card
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.models import SnapshotChart
 from arena.leaderboards.snapshots import take_snapshot
 from arena.raters.models import Membership
 
@@ -95,6 +96,7 @@ def fill_route(visitors, small_campaign, cast):
     card = judge_card.compute(small_campaign.campaign, judge)
     board = ensure_leaderboards(small_campaign.campaign)[0]
     snapshot = take_snapshot(board).snapshot
+    SnapshotChart.objects.create(snapshot=snapshot, name="ratings", light="<svg/>", dark="<svg/>", spec={})
     brought = Import.objects.create(
         team=cast.team, kind="prompts", target="x", file_name="x.csv", file_sha256="", state="previewed"
     )
@@ -102,7 +104,7 @@ def fill_route(visitors, small_campaign, cast):
     by_route = {
         "/battles/": {"public_id": battle.public_id},
         "/imports/": {"public_id": brought.public_id},
-        "/boards/": {"campaign": "small", "slug": board.slug},
+        "/boards/": {"campaign": "small", "slug": board.slug, "name": "ratings"},
         "/api/v1/leaderboards/": {"slug": board.slug},
         "/api/v1/snapshots/": {"pk": snapshot.pk},
         "/endpoints/": {"pk": endpoint.pk},

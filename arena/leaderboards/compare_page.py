@@ -13,7 +13,7 @@ from arena.corpus.models import Competitor
 from arena.leaderboards import board_facts, sentences
 from arena.leaderboards.board_page import Source, choose_source, columns_of, sources
 from arena.leaderboards.board_rows import Column
-from arena.leaderboards.charts import Axis, Estimate, Mark, shared_axis
+from arena.leaderboards.charts import Axis, Estimate, Mark, Tick, shared_axis
 from arena.leaderboards.duels import (
     NONE,
     Duel,
@@ -29,6 +29,9 @@ from arena.leaderboards.duels import (
     say_verdict,
 )
 from arena.leaderboards.models import Leaderboard, PairResult, Snapshot
+from arena.leaderboards.sentences import signed
+
+ROUND = (2000, 1000, 500, 200, 100, 50, 20, 10, 5)
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ class Page:
     zero: str
     band_start: str
     band_end: str
-    axis: Axis
+    ticks: list[Tick]
     lines: list[Line]
     direct: Direct | None
     detailed: bool
@@ -177,10 +180,10 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
         replacement=say_replacement(main, choice.a, choice.b, margin, level) if main else "",
         simulated=simulated,
         margin=f"{margin:g}",
-        zero=axis.zero,
+        zero=axis.place(0.0),
         band_start=axis.place(-margin),
         band_end=axis.place(margin),
-        axis=axis,
+        ticks=_ticks(axis),
         lines=[_line(one, choice, axis, margin) for one in found if one.column.snapshot],
         direct=_direct(main) if main and main.direct else None,
         detailed=bool(main and main.pair.details),
@@ -209,6 +212,14 @@ def find_duel(snapshot: Snapshot, a: Competitor, b: Competitor) -> Duel | None:
     low, high = sorted((a.pk, b.pk))
     pair = snapshot.pairs.filter(first=low, second=high).first()
     return None if pair is None else Duel(pair, turned=a.pk > b.pk)
+
+
+def _ticks(axis: Axis) -> list[Tick]:
+    """No difference, and one round number on either side as far as the axis goes."""
+    reach = max(-axis.low, axis.high)
+    step = next((step for step in ROUND if step <= 0.8 * reach), ROUND[-1])
+    shown = [n for n in (-step, 0, step) if axis.low <= n <= axis.high]
+    return [Tick(signed(n), axis.place(n), n == 0) for n in shown]
 
 
 def _headline(duel: Duel, choice: Choice, source: Source, simulated: bool) -> str:

@@ -16,19 +16,28 @@ def do_run(run: SnapshotRun) -> None:
     snapshots.do_run(run)
 
 
+def draw_charts() -> None:
+    # Nor does a web process need the 100 MB that drawing takes.
+    from arena.leaderboards import drawing
+
+    drawing.draw_missing()
+
+
 @db_task()
 def compute_runs(pks: list[int]) -> None:
     """Duplicates find nothing to claim."""
     for run in SnapshotRun.objects.filter(pk__in=pks).order_by("pk"):
         do_run(run)
+    draw_charts()
 
 
 @db_periodic_task(crontab(minute="*"))
 def sweep_snapshots() -> None:
-    """Asks for what is due, and takes up what a lost message or a killed worker left behind."""
+    """Asks for what is due, takes up what a lost message or a killed worker left behind, and draws."""
     request_due()
     for run in SnapshotRun.objects.claimable().order_by("pk"):
         do_run(run)
+    draw_charts()
 
 
 _carding = threading.Lock()

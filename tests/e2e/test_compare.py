@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.leaderboards import snapshots
+from arena.leaderboards import drawing, snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
 from tests.e2e.test_boards import PHONE, WIDE, findings, hardly_any_resamples, overflow, visit
 from tests.leaderboards.conftest import make_judge, voted_campaign
@@ -65,4 +65,21 @@ def test_another_pair_is_chosen_by_keyboard_and_form(joust, visit, live_server):
     page.get_by_role("button", name="Compare").press("Enter")
     page.wait_for_url("**b=Inlet")
     assert "Inlet" in page.get_by_role("heading", level=1).inner_text()
+    assert record.complaints == []
+
+
+@pytest.mark.parametrize("size", [PHONE, WIDE], ids=["phone", "wide"])
+def test_charts_are_images_that_the_policy_allows_beside_tables(joust, visit, live_server, size):
+    drawing.draw(joust.campaign.leaderboards.order_by("pk").first().snapshots.first())
+    page, record = visit("ravi", viewport=size)
+    page.goto(f"{live_server.url}/boards/joust/charts/")
+    for image in page.locator(".chart img").all():
+        image.scroll_into_view_if_needed()
+        image.evaluate("image => image.decode()")
+        assert image.evaluate("image => image.naturalWidth") > 100
+    assert page.locator(".chart img").count() == 5
+    for summary in page.locator(".chart summary").all():
+        summary.click()
+    assert findings(page) == []
+    assert overflow(page) == 0
     assert record.complaints == []

@@ -23,6 +23,11 @@ def take_all(small) -> None:
         snapshots.take_snapshot(leaderboard)
 
 
+def close(campaign) -> None:
+    """Votes are over: who may see the boards is theirs to say alone."""
+    type(campaign).objects.filter(pk=campaign.pk).update(status="closed")
+
+
 @pytest.fixture
 def joust(voted_campaign, cast):
     small = voted_campaign("joust")
@@ -188,6 +193,7 @@ def test_two_that_never_met_are_told_apart_from_two_that_cant_be_compared(
     ],
 )
 def test_it_is_shown_to_those_who_may_see_the_boards(joust, client, signed_in, who, visibility, status):
+    close(joust.campaign)
     show_to(joust.campaign, visibility)
     visitor = signed_in(who) if who else client
     assert visitor.get(PAGE).status_code == status
@@ -198,6 +204,7 @@ def test_a_source_that_isnt_shown_to_the_visitor_isnt_compared_either(joust, mak
     battles = joust.campaign.battles.order_by("pk")[:300]
     make_judge(joust, "Sage", {b: ("model_a", "model_b")[n % 2] for n, b in enumerate(battles)})
     take_all(joust)
+    close(joust.campaign)
     joust.campaign.leaderboards.filter(judge=None).update(visibility="public")
     assert "Sage" not in text_of(client.get(PAGE))
 

@@ -1,7 +1,10 @@
+from typing import Any
+
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import QuerySet
 
 from arena.campaigns.models import Campaign
+from arena.leaderboards.drawing import draw_missing
 from arena.leaderboards.models import SnapshotRun
 from arena.leaderboards.schedule import request_snapshots
 from arena.leaderboards.snapshots import do_run
@@ -12,14 +15,19 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--campaign", metavar="SLUG", help="only this campaign")
+        parser.add_argument(
+            "--no-charts", action="store_true", help="leave the charts to the worker's next sweep"
+        )
 
-    def handle(self, *args: object, **options: str | None) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         failed = 0
         for campaign in chosen(options["campaign"]):
             for run in request_snapshots(campaign):
                 do_run(run)
                 self.stdout.write(describe(run))
                 failed += run.state == SnapshotRun.State.FAILED
+        if not options["no_charts"]:
+            draw_missing()
         if failed:
             raise CommandError(f"{failed} of the snapshots failed; the boards show their last ones")
 

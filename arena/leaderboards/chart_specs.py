@@ -1,0 +1,225 @@
+"""Charts of a snapshot as Vega-Lite, made of its stored rows. Colours come with the scheme, never alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from arena.leaderboards.chart_page import TITLES
+from arena.leaderboards.chart_rows import ChartRows
+
+Spec = dict[str, Any]
+
+# Beyond so many models a matrix or a slope is a wall of ink: the table says it better.
+MOST_IN_A_MATRIX = 40
+MOST_SLOPES = 25
+ROW = 22
+LABEL = 16
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """The page's own colours (static/tiltyard.css) in light or dark."""
+
+    paper: str
+    ink: str
+    quiet: str
+    rule: str
+    side_a: str
+    side_b: str
+    third: str
+
+
+LIGHT = Scheme("#fbfaf6", "#1b1c20", "#5d6067", "#e1dfd8", "#1f56a5", "#a4520f", "#1d7158")
+DARK = Scheme("#15171a", "#e9e7e1", "#a3a6ad", "#33373d", "#86b4f2", "#eda45f", "#6cc7a8")
+
+
+class NothingToDrawError(Exception):
+    """The snapshot has no rows for this chart; the words say which are missing."""
+
+
+def ratings(rows: ChartRows, scheme: Scheme) -> Any:
+    """Every rating with its interval; the mean as a hairline."""
+    values = [r for r in rows.ratings if r["rating"] is not None]
+    _need(values, "no model has a rating")
+    order = [r["model"] for r in values]
+    base = alt.Chart(alt.Data(values=values)).encode(y=alt.Y("model:N", sort=order, title=None))
+    x = alt.X(
+        "rating:Q",
+        title="Rating (points), 95 % interval",
+        scale=alt.Scale(zero=False),
+        axis=alt.Axis(format="d"),
+    )
+    mean = alt.Chart(alt.Data(values=[{"mean": 1000}])).mark_rule(color=scheme.quiet).encode(x="mean:Q")
+    bars = base.mark_rule(color=scheme.ink, strokeWidth=2).encode(x=alt.X("lower:Q"), x2="upper:Q")
+    dots = base.mark_point(color=scheme.ink, filled=True, size=60, opacity=1).encode(x=x)
+    return alt.layer(mean, bars, dots).properties(width=560, height=ROW * len(order))
+
+
+def wins(rows: ChartRows, scheme: Scheme) -> Any:
+    """How often the row's model beats the column's: in decisive votes, and as the ratings predict."""
+    _matrix_of(rows.matrix, rows.models)
+    shown = ("observed", "Observed"), ("predicted", "Predicted by the ratings")
+    charts = [
+        _matrix(rows.matrix, rows.models, scheme, name, title, [0, 0.5, 1], "percent")
+        for name, title in shown
+    ]
+    return alt.hconcat(*charts)
+
+
+def battles(rows: ChartRows, scheme: Scheme) -> Any:
+    """How often each two met."""
+    _matrix_of(rows.matrix, rows.models)
+    most = max(cell["battles"] for cell in rows.matrix)
+    _need(most, "no two models have met")
+    return _matrix(rows.matrix, rows.models, scheme, "battles", "Battles", [0, most], "plain")
+
+
+def categories(rows: ChartRows, scheme: Scheme) -> Any:
+    """Ratings by category: a board of each category's votes alone."""
+    _need(rows.categories, "no category has votes enough for ratings of its own")
+    names = list(dict.fromkeys(cell["category"] for cell in rows.categories))
+    reach = max(abs(cell["rating"] - 1000) for cell in rows.categories) or 1.0
+    colour = alt.Color(
+        "rating:Q",
+        scale=alt.Scale(
+            domain=[1000 - reach, 1000, 1000 + reach],
+            range=[scheme.side_b, scheme.paper, scheme.side_a],
+            interpolate="rgb",
+        ),
+        legend=None,
+    )
+    base = alt.Chart(alt.Data(values=rows.categories)).encode(
+        x=alt.X("category:N", sort=names, title=None, axis=alt.Axis(orient="top", labelAngle=-35)),
+        y=alt.Y("model:N", sort=rows.models, title=None),
+    )
+    text = base.mark_text(fontSize=11).encode(
+        text=alt.Text("rating:Q", format=".0f"),
+        color=_readable(f"abs(datum.rating - 1000) > {0.6 * reach}", scheme),
+    )
+    height = ROW * len(rows.models)
+    return alt.layer(base.mark_rect().encode(color=colour), text).properties(
+        width=max(300, 72 * len(names)), height=height
+    )
+
+
+def slopes(rows: ChartRows, scheme: Scheme) -> Any:
+    """Each model over the three boards: a crooked line is a move."""
+    boards = list(dict.fromkeys(point["board"] for point in rows.slopes))
+    _need(len(boards) > 1, "fewer than two of the three boards have a snapshot")
+    models = rows.models[:MOST_SLOPES]
+    height = max(300, 18 * len(models))
+    values = [dict(point) for point in rows.slopes if point["model"] in models]
+    _spread_labels([point for point in values if point["board"] == boards[-1]], values, height)
+    base = alt.Chart(alt.Data(values=values)).encode(
+        x=alt.X("board:N", sort=boards, title=None, axis=alt.Axis(labelAngle=0, orient="top")),
+        y=alt.Y("rating:Q", title="Rating (points)", scale=alt.Scale(zero=False), axis=alt.Axis(format="d")),
+        detail="model:N",
+    )
+    names = base.transform_filter(alt.datum.board == boards[-1]).mark_text(align="left", dx=9, fontSize=11)
+    return alt.layer(
+        base.mark_line(color=scheme.quiet, strokeWidth=1.5),
+        base.mark_point(color=scheme.ink, filled=True, size=45, opacity=1),
+        names.encode(text="model:N", y="label_at:Q"),
+    ).properties(width=420, height=height)
+
+
+def _spread_labels(labelled: list[dict[str, Any]], values: Sequence[dict[str, Any]], height: int) -> None:
+    """Names a line apart, from the top down, as near to their points as that allows."""
+    ratings_ = [point["rating"] for point in values]
+    line = (max(ratings_) - min(ratings_)) * LABEL / height
+    above = float("inf")
+    for point in sorted(labelled, key=lambda point: -point["rating"]):
+        above = point["label_at"] = min(point["rating"], above - line)
+
+
+CHARTS: dict[str, Callable[[ChartRows, Scheme], Any]] = {
+    "ratings": ratings,
+    "slopes": slopes,
+    "wins": wins,
+    "battles": battles,
+    "categories": categories,
+}
+
+
+def spec_of(name: str, rows: ChartRows, scheme: Scheme) -> Spec:
+    """A chart as plain Vega-Lite, its data in it. Raises NothingToDrawError with what is missing."""
+    chart = CHARTS[name](rows, scheme)
+    spec: Spec = chart.configure(**_config(scheme)).to_dict()
+    return spec | {"title": {"text": str(TITLES[name]), "subtitle": rows.origin}}
+
+
+def _matrix_of(cells: Sequence[dict[str, Any]], models: Sequence[str]) -> None:
+    _need(cells, "fewer than two models")
+    _need(len(models) <= MOST_IN_A_MATRIX, f"more than {MOST_IN_A_MATRIX} models don't fit a matrix")
+
+
+def _matrix(
+    cells: Sequence[dict[str, Any]],
+    models: Sequence[str],
+    scheme: Scheme,
+    field: str,
+    title: str,
+    domain: list[float],
+    kind: str,
+) -> Any:
+    """A square of row against column, its figure in every cell."""
+    colours = (
+        [scheme.side_b, scheme.paper, scheme.side_a] if len(domain) == 3 else [scheme.paper, scheme.side_a]
+    )
+    shown = [cell for cell in cells if cell[field] is not None]
+    base = alt.Chart(alt.Data(values=shown)).encode(
+        x=alt.X("against:N", sort=list(models), title=None, axis=alt.Axis(orient="top", labelAngle=-45)),
+        y=alt.Y("model:N", sort=list(models), title=None),
+    )
+    colour = alt.Color(
+        f"{field}:Q", scale=alt.Scale(domain=domain, range=colours, interpolate="rgb"), legend=None
+    )
+    middle = 0.3 if len(domain) == 3 else 0.6 * domain[-1]
+    strong = f"abs(datum.{field} - {0.5 if len(domain) == 3 else 0}) > {middle}"
+    text = base.mark_text(fontSize=10).encode(
+        text=alt.Text(f"{field}:Q", format=".0%" if kind == "percent" else ","),
+        color=_readable(strong, scheme),
+    )
+    size = max(300, 34 * len(models))
+    return alt.layer(base.mark_rect().encode(color=colour), text).properties(
+        title=title, width=size, height=max(140, ROW * len(models))
+    )
+
+
+def _readable(strong: str, scheme: Scheme) -> Any:
+    """Paper on strong colour, ink elsewhere."""
+    return alt.condition(strong, alt.value(scheme.paper), alt.value(scheme.ink))
+
+
+def _need(there: Any, missing: str) -> None:
+    if not there:
+        raise NothingToDrawError(missing)
+
+
+def _config(scheme: Scheme) -> dict[str, Any]:
+    axis = {
+        "labelColor": scheme.ink,
+        "titleColor": scheme.quiet,
+        "domainColor": scheme.rule,
+        "tickColor": scheme.rule,
+        "gridColor": scheme.rule,
+        "labelLimit": 220,
+        "titleFontWeight": "normal",
+    }
+    return {
+        "background": scheme.paper,
+        "font": "system-ui, Segoe UI, Noto Sans, Helvetica Neue, Arial, sans-serif",
+        "axis": axis,
+        "text": {"color": scheme.ink},
+        "title": {
+            "color": scheme.ink,
+            "subtitleColor": scheme.quiet,
+            "fontWeight": "normal",
+            "anchor": "start",
+        },
+        "view": {"stroke": None},
+    }

@@ -1,0 +1,48 @@
+"""Draws the charts of the newest snapshots, in the worker: after publication, so none can cost a snapshot.
+
+Until they are drawn the page shows the tables alone; a killed worker's charts are drawn by the next sweep.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import vl_convert
+from django.db import transaction
+
+from arena.leaderboards.chart_rows import ChartRows, rows_of
+from arena.leaderboards.chart_specs import CHARTS, DARK, LIGHT, NothingToDrawError, spec_of
+from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
+
+logger = logging.getLogger(__name__)
+
+
+def draw_missing() -> None:
+    """All charts of every leaderboard's newest snapshot that has none."""
+    for leaderboard in Leaderboard.objects.order_by("pk"):
+        snapshot = leaderboard.snapshots.first()
+        if snapshot is not None and snapshot.pairs.exists() and not snapshot.charts.exists():
+            draw(snapshot)
+
+
+def draw(snapshot: Snapshot) -> None:
+    """Replaces the charts of a snapshot; a chart that fails says why and leaves the others alone."""
+    rows = rows_of(snapshot)
+    drawn = [draw_one(name, rows) for name in CHARTS]
+    for chart in drawn:
+        chart.snapshot = snapshot
+    with transaction.atomic():
+        snapshot.charts.all().delete()
+        SnapshotChart.objects.bulk_create(drawn)
+
+
+def draw_one(name: str, rows: ChartRows) -> SnapshotChart:
+    try:
+        light, dark = (spec_of(name, rows, scheme) for scheme in (LIGHT, DARK))
+        pictures = {"light": vl_convert.vegalite_to_svg(light), "dark": vl_convert.vegalite_to_svg(dark)}
+        return SnapshotChart(name=name, spec=light, **pictures)
+    except NothingToDrawError as missing:
+        return SnapshotChart(name=name, failure=f"{missing}")
+    except Exception as error:
+        logger.exception("chart %s failed", name)
+        return SnapshotChart(name=name, failure=f"{type(error).__name__}: {error}")

@@ -1,0 +1,192 @@
+"""One model of a campaign: its ratings on every board, its opponents, categories, history and exposure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Avg, Count, Q
+from django.utils.translation import gettext as _
+
+from arena.battles.models import Battle
+from arena.campaigns.models import Campaign
+from arena.corpus.models import Competitor
+from arena.leaderboards import board_facts
+from arena.leaderboards.board_page import Source, choose_source, columns_of, sources
+from arena.leaderboards.board_rows import Column, rank_words
+from arena.leaderboards.duels import NONE, Duel, say_interval, say_points, say_share, say_verdict
+from arena.leaderboards.models import Leaderboard, Snapshot, Standing
+from ratings.scale import win_probability
+
+HISTORY = 30
+
+
+@dataclass(frozen=True)
+class BoardLine:
+    source: str
+    board: str
+    rank: str
+    rating: str
+    interval: str
+    record: str
+
+
+@dataclass(frozen=True)
+class OpponentLine:
+    name: str
+    record: str
+    observed: str
+    predicted: str
+    points: str
+    interval: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class CategoryLine:
+    name: str
+    rating: str
+    interval: str
+    battles: int
+
+
+@dataclass(frozen=True)
+class HistoryLine:
+    snapshot: Snapshot
+    rank: str
+    rating: str
+    interval: str
+    battles: int
+
+
+@dataclass(frozen=True)
+class ExposureLine:
+    kind: str
+    battles: int
+    share: str
+    propensity: str
+
+
+@dataclass(frozen=True)
+class Page:
+    competitor: Competitor
+    sources: list[Source]
+    source: Source | None
+    simulated: str
+    boards: list[BoardLine]
+    opponents: list[OpponentLine]
+    categories: list[CategoryLine]
+    history: list[HistoryLine]
+    exposure: list[ExposureLine]
+
+
+def find_competitor(boards: Sequence[Leaderboard], name: str) -> Competitor | None:
+    """A model that a snapshot of these boards names; others aren't known to whoever sees the boards."""
+    standings = Standing.objects.filter(snapshot__leaderboard__in=boards, competitor__name=name)
+    standing = standings.select_related("competitor").first()
+    return None if standing is None else standing.competitor
+
+
+def build(campaign: Campaign, boards: Sequence[Leaderboard], competitor: Competitor, wanted: str) -> Page:
+    tabs = sources(boards)
+    source = choose_source(tabs, list(boards), wanted)
+    columns = {tab.key: columns_of(boards, tab) for tab in tabs}
+    mine = [column for column in columns.get(source.key if source else "", []) if column.snapshot]
+    main = next((column for column in mine if competitor.pk in column.standings), None)
+    snapshots = [column.snapshot for column in mine if column.snapshot]
+    return Page(
+        competitor=competitor,
+        sources=tabs,
+        source=source,
+        simulated=board_facts.say_simulated(snapshots),
+        boards=[line for tab in tabs for line in _boards(tab, columns[tab.key], competitor)],
+        opponents=list(_opponents(main, competitor)) if main else [],
+        categories=list(_categories(main, competitor)) if main else [],
+        history=list(_history(main, competitor)) if main else [],
+        exposure=list(_exposure(campaign, competitor)),
+    )
+
+
+def _boards(tab: Source, columns: Sequence[Column], competitor: Competitor) -> Iterator[BoardLine]:
+    for column in columns:
+        standing = column.standings.get(competitor.pk)
+        if standing is not None:
+            yield BoardLine(
+                source=tab.title,
+                board=column.heading,
+                rank=rank_words(standing),
+                rating=_points(standing.rating),
+                interval=_interval(standing.lower, standing.upper),
+                record=_record(standing.wins, standing.losses, standing.ties),
+            )
+
+
+def _opponents(column: Column, competitor: Competitor) -> Iterator[OpponentLine]:
+    snapshot = column.snapshot
+    if snapshot is None:
+        return
+    pairs = snapshot.pairs.filter(Q(first=competitor) | Q(second=competitor)).defer("details")
+    duels = [
+        Duel(pair, turned=pair.second_id == competitor.pk) for pair in pairs.select_related("first", "second")
+    ]
+    margin = float(snapshot.options["margin"])
+    for duel in sorted(duels, key=lambda duel: (-duel.battles, duel.pair.pk)):
+        other = duel.pair.first if duel.turned else duel.pair.second
+        estimate, decisive = duel.estimate, duel.wins + duel.losses
+        yield OpponentLine(
+            name=other.name,
+            record=_record(duel.wins, duel.losses, duel.ties),
+            observed=say_share(duel.wins / decisive) if decisive else NONE,
+            predicted=NONE if estimate is None else say_share(win_probability(estimate.rating)),
+            points=say_points(estimate),
+            interval=say_interval(estimate.lower, estimate.upper) if estimate else "",
+            verdict=say_verdict(duel, competitor.name, other.name, margin),
+        )
+
+
+def _categories(column: Column, competitor: Competitor) -> Iterator[CategoryLine]:
+    if column.snapshot is not None:
+        for one in column.snapshot.category_ratings.filter(competitor=competitor):
+            yield CategoryLine(
+                one.category, _points(one.rating), _interval(one.lower, one.upper), one.battles
+            )
+
+
+def _history(column: Column, competitor: Competitor) -> Iterator[HistoryLine]:
+    """The newest first."""
+    standings = Standing.objects.filter(snapshot__leaderboard=column.leaderboard, competitor=competitor)
+    for standing in standings.select_related("snapshot").order_by("-snapshot_id")[:HISTORY]:
+        ends = _interval(standing.lower, standing.upper)
+        yield HistoryLine(
+            standing.snapshot, rank_words(standing), _points(standing.rating), ends, standing.battles
+        )
+
+
+def _exposure(campaign: Campaign, competitor: Competitor) -> Iterator[ExposureLine]:
+    """How often it was drawn, and with what propensity: models shown more are known better."""
+    mine = campaign.battles.filter(Q(competitor_a=competitor) | Q(competitor_b=competitor))
+    totals = dict(campaign.battles.order_by().values_list("kind").annotate(n=Count("pk")))
+    rows = (
+        mine.order_by().values_list("kind").annotate(n=Count("pk"), mean=Avg("propensity")).order_by("kind")
+    )
+    for kind, n, mean in rows:
+        yield ExposureLine(
+            kind=str(Battle.Kind(kind).label),
+            battles=n,
+            share=say_share(n / totals[kind]),
+            propensity=_("not recorded") if mean is None else f"{mean:.4f}",
+        )
+
+
+def _record(wins: int, losses: int, ties: int) -> str:
+    return f"{wins:,} : {losses:,} ({ties:,})"
+
+
+def _points(value: float | None) -> str:
+    return NONE if value is None else f"{value:.0f}"
+
+
+def _interval(lower: float | None, upper: float | None) -> str:
+    if lower is None and upper is None:
+        return ""
+    return f"{_points(lower)} … {_points(upper)}"

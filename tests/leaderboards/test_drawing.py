@@ -1,0 +1,193 @@
+"""Charts: drawn after publication from stored rows, shown as images beside a table, to those who may see."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from django.core.management import call_command
+
+from arena.leaderboards import chart_page, drawing, snapshots
+from arena.leaderboards.chart_rows import rows_of
+from arena.leaderboards.chart_specs import CHARTS, DARK, LIGHT, NothingToDrawError, spec_of
+from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.models import Snapshot, SnapshotChart
+from arena.leaderboards.tasks import sweep_snapshots
+from tests.leaderboards.test_boards import show_to, text_of
+
+PAGE = "/boards/joust/charts/"
+
+
+@pytest.fixture(autouse=True)
+def hardly_any_resamples(settings):
+    settings.BOOTSTRAP_RESAMPLES = 2
+
+
+def close(campaign) -> None:
+    """Votes are over: who may see the boards is theirs to say alone."""
+    type(campaign).objects.filter(pk=campaign.pk).update(status="closed")
+
+
+@pytest.fixture
+def joust(voted_campaign, cast):
+    small = voted_campaign("joust")
+    for number, prompt in enumerate(small.prompts):
+        prompt.category = ("cooking", "law")[number % 2]
+    type(small.prompts[0]).objects.bulk_update(small.prompts, ["category"])
+    for leaderboard in ensure_leaderboards(small.campaign):
+        assert snapshots.take_snapshot(leaderboard).snapshot
+    return small
+
+
+def overall() -> Snapshot:
+    return Snapshot.objects.get(leaderboard__slug="joust-overall")
+
+
+def drawn_by_hand(snapshot: Snapshot) -> SnapshotChart:
+    return SnapshotChart.objects.create(
+        snapshot=snapshot,
+        name="ratings",
+        light="<svg>light</svg>",
+        dark="<svg>dark</svg>",
+        spec={"mark": "x"},
+    )
+
+
+def test_every_chart_is_drawn_in_both_schemes_without_style_or_script(joust):
+    drawing.draw(overall())
+    charts = {chart.name: chart for chart in overall().charts.all()}
+    assert set(charts) == set(CHARTS) == set(chart_page.TITLES) == set(chart_page.TABLES)
+    for chart in charts.values():
+        assert chart.failure == ""
+        for svg, scheme in ((chart.light, LIGHT), (chart.dark, DARK)):
+            root = ElementTree.fromstring(svg)
+            tags = {element.tag.rpartition("}")[2] for element in root.iter()}
+            assert root.tag.endswith("svg")
+            assert not tags & {"script", "style", "foreignObject", "image"}
+            assert not any("style" in element.attrib for element in root.iter())
+            assert scheme.paper in svg
+            assert "simulated votes" in svg
+        assert "Ember" in chart.light
+        assert chart.spec["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
+
+
+def values_in(spec: dict) -> list[dict]:
+    """Every row of data in a spec, wherever Vega-Lite keeps it."""
+    found = list(spec.get("data", {}).get("values", []))
+    for part in ("layer", "hconcat"):
+        for inner in spec.get(part, []):
+            found += values_in(inner)
+    return found + [row for rows in spec.get("datasets", {}).values() for row in rows]
+
+
+def test_charts_carry_the_numbers_of_the_snapshot(joust):
+    snapshot = overall()
+    rows = rows_of(snapshot)
+    ratings = {row["model"]: row for row in values_in(spec_of("ratings", rows, LIGHT)) if "model" in row}
+    for standing in snapshot.standings.select_related("competitor"):
+        row = ratings[standing.competitor.name]
+        assert (row["rating"], row["lower"], row["upper"]) == (
+            standing.rating,
+            standing.lower,
+            standing.upper,
+        )
+    cells = {(row["model"], row["against"]): row for row in values_in(spec_of("wins", rows, LIGHT))}
+    for pair in snapshot.pairs.select_related("first", "second"):
+        there, back = cells[pair.first.name, pair.second.name], cells[pair.second.name, pair.first.name]
+        assert there["observed"] == pair.wins / (pair.wins + pair.losses)
+        assert there["predicted"] == pytest.approx(pair.details["effect"]["win_probability"][0], abs=1e-6)
+        assert there["observed"] + back["observed"] == pytest.approx(1)
+        assert there["battles"] == back["battles"] == pair.wins + pair.losses + pair.ties
+    heat = {
+        (row["model"], row["category"]): row["rating"]
+        for row in values_in(spec_of("categories", rows, LIGHT))
+    }
+    stored = snapshot.category_ratings.select_related("competitor")
+    assert heat == {(one.competitor.name, one.category): one.rating for one in stored}
+    slopes = {
+        (row["model"], row["board"]): row["rating"] for row in values_in(spec_of("slopes", rows, LIGHT))
+    }
+    style = Snapshot.objects.get(leaderboard__slug="joust-style").standings.get(competitor__name="Fjord")
+    assert slopes["Fjord", "Style-controlled"] == style.rating
+    assert len(slopes) == 15
+
+
+def test_a_chart_that_fails_says_why_and_costs_neither_snapshot_nor_the_others(joust, monkeypatch):
+    def broken(*_args):
+        raise RuntimeError("no ink")
+
+    monkeypatch.setitem(CHARTS, "wins", broken)
+    drawing.draw_missing()
+    assert overall().charts.get(name="wins").failure == "RuntimeError: no ink"
+    assert overall().charts.get(name="ratings").light
+    assert overall().standings.count() == 5
+
+
+def test_what_has_no_rows_says_which_are_missing(joust):
+    overall().category_ratings.all().delete()
+    with pytest.raises(NothingToDrawError, match="no category has votes enough"):
+        spec_of("categories", rows_of(overall()), LIGHT)
+    drawing.draw(overall())
+    assert "no category" in overall().charts.get(name="categories").failure
+
+
+def test_the_sweep_draws_what_is_missing_and_nothing_twice(joust):
+    sweep_snapshots.call_local()
+    first = list(SnapshotChart.objects.values_list("pk", flat=True))
+    assert len(first) == 15
+    sweep_snapshots.call_local()
+    assert list(SnapshotChart.objects.values_list("pk", flat=True)) == first
+
+
+def test_the_command_leaves_charts_to_the_worker_when_told(voted_campaign, cast):
+    voted_campaign("joust", votes=100)
+    call_command("take_snapshots", "--no-charts")
+    assert Snapshot.objects.exists()
+    assert not SnapshotChart.objects.exists()
+
+
+def test_the_page_shows_images_beside_their_tables(joust, signed_in):
+    drawn_by_hand(overall())
+    response = signed_in("ravi").get(PAGE)
+    html, words = response.content.decode(), text_of(response)
+    pk = overall().pk
+    assert f'src="/boards/joust/joust-overall/ratings.svg?snapshot={pk}"' in html
+    assert f'srcset="/boards/joust/joust-overall/ratings.svg?scheme=dark&amp;snapshot={pk}"' in html
+    for standing in overall().standings.select_related("competitor"):
+        row = f"{standing.competitor.name} {standing.rating:.0f} {standing.lower:.0f} {standing.upper:.0f}"
+        assert row in words
+    assert "These charts show simulated votes." in words
+
+
+def test_until_they_are_drawn_there_are_the_tables(joust, signed_in):
+    words = text_of(signed_in("ravi").get(PAGE))
+    assert "The worker is still drawing. Until then there are the tables." in words
+    assert "As a table" in words
+
+
+def test_without_a_snapshot_the_page_says_so(voted_campaign, cast, signed_in):
+    voted_campaign("joust", votes=60)
+    assert "Charts are drawn when a snapshot has been taken." in text_of(signed_in("ravi").get(PAGE))
+
+
+def test_an_image_comes_in_the_scheme_asked_for_and_its_spec_as_json(joust, signed_in):
+    drawn_by_hand(overall())
+    ravi = signed_in("ravi")
+    light = ravi.get("/boards/joust/joust-overall/ratings.svg")
+    assert (light.content, light["Content-Type"]) == (b"<svg>light</svg>", "image/svg+xml")
+    assert ravi.get("/boards/joust/joust-overall/ratings.svg?scheme=dark").content == b"<svg>dark</svg>"
+    spec = ravi.get("/boards/joust/joust-overall/ratings.vl.json")
+    assert json.loads(spec.content) == {"mark": "x"}
+    assert ravi.get("/boards/joust/joust-overall/wins.svg").status_code == 404
+
+
+@pytest.mark.parametrize(("visibility", "status"), [("private", 404), ("public", 200)])
+def test_charts_are_shown_to_those_who_may_see_the_board(joust, client, visibility, status):
+    drawn_by_hand(overall())
+    close(joust.campaign)
+    show_to(joust.campaign, visibility)
+    for address in (
+        PAGE,
+        "/boards/joust/joust-overall/ratings.svg",
+        "/boards/joust/joust-overall/ratings.vl.json",
+    ):
+        assert client.get(address).status_code == status

@@ -1,0 +1,91 @@
+"""One model's page: the numbers of its standings and pairs, its history, and who may see it."""
+
+import pytest
+
+from arena.leaderboards import snapshots
+from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.models import Leaderboard, Standing
+from tests.leaderboards.test_boards import show_to, text_of
+from tests.leaderboards.test_compare import close
+
+PAGE = "/boards/joust/model/"
+
+
+@pytest.fixture(autouse=True)
+def hardly_any_resamples(settings):
+    settings.BOOTSTRAP_RESAMPLES = 2
+
+
+def take(small, number: int) -> None:
+    assert snapshots.take_snapshot(ensure_leaderboards(small.campaign)[number]).snapshot
+
+
+@pytest.fixture
+def joust(voted_campaign, cast):
+    small = voted_campaign("joust")
+    type(small.prompts[0]).objects.update(category="cooking")
+    for number in range(3):
+        take(small, number)
+    return small
+
+
+def test_its_ratings_opponents_and_categories_are_those_stored(joust, signed_in):
+    page = signed_in("ravi").get(PAGE, {"name": "Grove"}).context["page"]
+    standings = Standing.objects.filter(competitor__name="Grove").order_by("snapshot_id")
+    assert [line.rating for line in page.boards] == [f"{standing.rating:.0f}" for standing in standings]
+    overall = Leaderboard.objects.get(slug="joust-overall").snapshots.get()
+    assert len(page.opponents) == 4
+    by_name = {line.name: line for line in page.opponents}
+    later = overall.pairs.get(first__name="Grove", second__name="Inlet")
+    assert by_name["Inlet"].record == f"{later.wins} : {later.losses} ({later.ties})"
+    earlier = overall.pairs.get(first__name="Ember", second__name="Grove")
+    assert by_name["Ember"].record == f"{earlier.losses} : {earlier.wins} ({earlier.ties})"
+    win = earlier.details["effect"]["win_probability"][0]
+    assert by_name["Ember"].predicted == f"{100 * (1 - win):.0f} %"
+    rating = overall.category_ratings.get(competitor__name="Grove").rating
+    assert [(line.name, line.rating) for line in page.categories] == [("cooking", f"{rating:.0f}")]
+
+
+def test_history_tells_every_snapshot_the_newest_first(joust, cast, cast_vote, signed_in):
+    cast_vote(joust, joust.prompts[0], "Grove", "Ember", "model_a", cast.alice_rater)
+    take(joust, 0)
+    page = signed_in("ravi").get(PAGE, {"name": "Grove"}).context["page"]
+    numbers = [line.snapshot.pk for line in page.history]
+    assert len(numbers) == 2
+    assert numbers == sorted(numbers, reverse=True)
+    assert page.history[0].battles == page.history[1].battles + 1
+
+
+def test_exposure_counts_its_battles_and_says_that_no_propensity_was_recorded(joust, signed_in):
+    page = signed_in("ravi").get(PAGE, {"name": "Grove"}).context["page"]
+    mine = joust.campaign.battles.filter(competitor_a__name="Grove").count()
+    mine += joust.campaign.battles.filter(competitor_b__name="Grove").count()
+    (line,) = page.exposure
+    assert (line.battles, line.share) == (mine, f"{100 * mine / 600:.0f} %")
+    assert line.propensity == "not recorded"
+
+
+def test_a_model_of_no_snapshot_is_not_found(joust, signed_in):
+    assert signed_in("ravi").get(PAGE, {"name": "Nobody"}).status_code == 404
+
+
+def test_without_a_name_it_is_the_best_models_page(joust, signed_in):
+    best = Standing.objects.filter(snapshot__leaderboard__slug="joust-overall").order_by("-rating").first()
+    assert signed_in("ravi").get(PAGE).context["page"].competitor == best.competitor
+
+
+def test_it_is_shown_to_those_who_may_see_the_boards(joust, client, signed_in):
+    close(joust.campaign)
+    assert client.get(PAGE, {"name": "Grove"}).status_code == 404
+    assert signed_in("dora").get(PAGE, {"name": "Grove"}).status_code == 404
+    show_to(joust.campaign, "public")
+    response = client.get(PAGE, {"name": "Grove"})
+    assert response.status_code == 200
+    assert "All 600 votes on this page are simulated." in text_of(response)
+
+
+def test_the_board_links_to_it(joust, signed_in):
+    assert (
+        '<a href="/boards/joust/model/?name=Grove">'
+        in signed_in("ravi").get("/boards/joust/").content.decode()
+    )

@@ -1,7 +1,7 @@
 """Where the marks of a board stand."""
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from arena.leaderboards.charts import MEAN, Estimate, shared_axis
@@ -32,7 +32,8 @@ def test_every_mark_lies_on_the_axis_in_the_order_of_its_numbers(shown):
 @given(st.lists(estimates, min_size=1, max_size=12))
 def test_ticks_are_few_round_and_on_the_axis(shown):
     axis = shared_axis(shown)
-    assert len(axis.ticks) <= 4
+    assume(axis.high - axis.low > 6)
+    assert 3 <= len(axis.ticks) <= 7
     for tick in axis.ticks:
         assert axis.low <= int(tick.label.replace("−", "-")) <= axis.high
         assert tick.is_mean == (tick.label == "1000")

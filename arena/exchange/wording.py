@@ -9,7 +9,7 @@ COLUMNS = {
         ("hard", _("1 or 0; else derived from the seven criteria, six of which make a prompt hard"), False),
     ),
     "responses": (
-        ("prompt_id", _("the id of the prompt"), True),
+        ("prompt_id", _("the id of the prompt; or prompt, its exact text"), True),
         ("model", _("the model's name; upper and lower case are one"), True),
         ("response", _("the text, also called text; one that is empty is kept and never drawn"), True),
         (

@@ -19,6 +19,8 @@ from arena.exchange.imports import plan_import
 from arena.exchange.models import Import
 from arena.raters.models import Rater, Team
 
+from .arena_rows import ASKED, arena_140k, lines
+
 pytestmark = pytest.mark.django_db
 
 PROMPTS = "id,prompt,category,hard\np1,Why do **cats** purr?,nature,0\np2,Prove it.,maths,1\n"
@@ -426,3 +428,10 @@ def test_a_stranger_is_sent_to_sign_in(client):
 def test_the_list_shows_what_came_in(carol):
     bring_in(carol, "prompts", "Start", PROMPTS, "first.csv")
     assert "first.csv" in carol.get("/imports/").content.decode()
+
+
+def test_the_page_tells_the_format_of_another_arena(carol):
+    shown = checked(carol, "votes", "autumn", lines(arena_140k()), "votes.jsonl")
+    assert "read as LMArena 140k" in shown and "1 prompts come with the votes" in shown
+    assert "Imported." in confirm(carol)
+    assert Battle.objects.get().prompt.messages[0]["content"] == ASKED

@@ -141,10 +141,15 @@ def axis_of(columns: Sequence[Column]) -> Axis:
 def _in_order(columns: Sequence[Column]) -> Iterator[tuple[Competitor, Standing]]:
     seen: set[int] = set()
     for column in columns:
-        for standing in sorted(column.standings.values(), key=_place):
+        for standing in in_order(column.standings.values()):
             if standing.competitor_id not in seen:
                 seen.add(standing.competitor_id)
                 yield standing.competitor, standing
+
+
+def in_order(standings: Iterable[Standing]) -> list[Standing]:
+    """As a board lists them."""
+    return sorted(standings, key=_place)
 
 
 def _place(standing: Standing) -> tuple[float, ...]:

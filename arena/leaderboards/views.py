@@ -10,12 +10,12 @@ from django.views.decorators.http import require_GET, require_POST
 from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns.models import Campaign
-from arena.leaderboards import board_page, compare_page, downloads, tasks
+from arena.leaderboards import board_page, chart_page, compare_page, downloads, model_page, tasks
 from arena.leaderboards.api import SnapshotSerializer
 from arena.leaderboards.board_list import list_campaigns
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.forms import VisibilityForm
-from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
 from arena.leaderboards.schedule import request_snapshots
 from arena.raters import access
 from arena.raters.models import Role
@@ -64,6 +64,53 @@ def board_compare(request: HttpRequest, campaign: str) -> HttpResponse:
     if len(names) >= 2 and choice.a != choice.b:
         context["page"] = compare_page.build(boards, choice, request.GET.get("source", ""))
     return render(request, "leaderboards/compare.html", context)
+
+
+@require_GET
+def board_model(request: HttpRequest, campaign: str) -> HttpResponse:
+    shown = get_visible_campaign(request, campaign)
+    boards = list(visible_boards(request, shown))
+    name = request.GET.get("name") or next(iter(compare_page.names_of(boards)), "")
+    competitor = model_page.find_competitor(boards, name)
+    if competitor is None:
+        raise Http404
+    page = model_page.build(shown, boards, competitor, request.GET.get("source", ""))
+    context = {"campaign": shown, "page": page, "section": "boards"}
+    return render(request, "leaderboards/model.html", context)
+
+
+@require_GET
+def board_charts(request: HttpRequest, campaign: str) -> HttpResponse:
+    shown = get_visible_campaign(request, campaign)
+    boards = visible_boards(request, shown)
+    page = chart_page.build(boards, request.GET.get("source", ""), request.GET.get("board", ""))
+    context = {"campaign": shown, "page": page, "section": "boards"}
+    return render(request, "leaderboards/charts.html", context)
+
+
+@require_GET
+def chart_svg(request: HttpRequest, campaign: str, slug: str, name: str) -> HttpResponse:
+    chart = get_chart(request, campaign, slug, name)
+    response = HttpResponse(
+        chart.dark if request.GET.get("scheme") == "dark" else chart.light, content_type="image/svg+xml"
+    )
+    if "download" in request.GET:
+        response["Content-Disposition"] = f'attachment; filename="{slug}-{name}.svg"'
+    return response
+
+
+@require_GET
+def chart_json(request: HttpRequest, campaign: str, slug: str, name: str) -> HttpResponse:
+    response = JsonResponse(get_chart(request, campaign, slug, name).spec)
+    response["Content-Disposition"] = f'attachment; filename="{slug}-{name}.vl.json"'
+    return response
+
+
+def get_chart(request: HttpRequest, campaign: str, slug: str, name: str) -> SnapshotChart:
+    chart = get_latest(request, campaign, slug).charts.filter(name=name, failure="").first()
+    if chart is None:
+        raise Http404
+    return chart
 
 
 def render_progress(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:

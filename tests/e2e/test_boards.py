@@ -93,7 +93,7 @@ def test_a_phone_shows_one_board_at_a_time_and_links_to_the_others(joust, visit,
     assert overflow(page) == 0
     page.get_by_role("link", name="Style-controlled").click()
     assert shown(page) == ["style"]
-    assert page.locator("tbody td.move").first.is_visible()
+    assert page.locator("tbody td.style-move").first.is_visible()
     assert overflow(page) == 0
     assert record.complaints == []
 

@@ -34,7 +34,7 @@ from arena.leaderboards.schedule import request_snapshot
 from ratings.board import STYLE_WARNING, check_board, fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.clusters import effective_clusters
-from ratings.errors import NotConvergedError, NoVotesError, RatingsError
+from ratings.errors import NotConvergedError, NotEnoughDataError, RatingsError
 from ratings.leaderboard import assemble
 from ratings.standings import LeaderboardFit
 from ratings.standings import Standing as FittedStanding
@@ -121,7 +121,7 @@ def _fit_and_publish(run: SnapshotRun, rows: BoardRows, options: LeaderboardOpti
     votes = len(rows.comparisons)
     try:
         computed = fit(rows, options, cutoff, run)
-    except (NoVotesError, NotConvergedError) as error:
+    except (NotEnoughDataError, NotConvergedError) as error:
         logger.info("snapshot of %s: too little data: %s", run.leaderboard.slug, error)
         run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_unsettled(votes))
         return

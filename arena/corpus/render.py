@@ -36,7 +36,7 @@ MAX_MATH_SCAN = 20_000_000  # characters looked at if no formula's beginning had
 
 _BLOCKS = frozenset(("p", "h3", "h4", "h5", "h6", "li", "blockquote", "td", "th"))
 _DELIMITERS = {"$": "$", "$$": "$$", "\\(": "\\)", "\\[": "\\]"}
-_PLAIN = re.compile(r"[^\W\d_][^\n\r\t\0\xa0\\`*_\[\]<>&$~|]*")
+_PLAIN = re.compile(r"[^\W\d_][^\x00-\x1f\x7f-\xa0\\`*_\[\]<>&$~|]*")
 
 
 def render(text: str) -> str:

@@ -226,13 +226,15 @@ def _raters(campaign: Campaign, rows: tuple[VoteRow, ...], admission: str) -> di
     known = {rater.pseudonym: rater for rater in Rater.objects.filter(team=campaign.team)}
     found: dict[str, Rater] = {}
     new: list[Rater] = []
+    simulated = {row.rater for row in rows if row.is_simulated}
     for name in dict.fromkeys(row.rater for row in rows):
         pseudonym = name or f"unnamed in {campaign.slug}"
-        if pseudonym in known and known[pseudonym].admission != admission:
-            pseudonym = f"{pseudonym[:100]} ({admission})"
+        told = Rater.Admission.SIMULATED if name in simulated else admission
+        if pseudonym in known and known[pseudonym].admission != told:
+            pseudonym = f"{pseudonym[:100]} ({told})"
         rater = known.get(pseudonym)
         if rater is None:
-            rater = Rater(team=campaign.team, pseudonym=pseudonym, admission=admission)
+            rater = Rater(team=campaign.team, pseudonym=pseudonym, admission=told)
             known[pseudonym] = rater
             new.append(rater)
         found[name] = rater

@@ -148,3 +148,14 @@ def test_a_prompt_or_model_that_is_not_certain_is_refused(run, path, tmp_path, c
     with pytest.raises(CommandError, match=words):
         run("import_responses", str(tmp_path / "file.csv"), "--set", "Start", *options)
     assert not Response.objects.exists()
+
+
+@pytest.mark.django_db
+def test_votes_that_a_file_calls_simulated_stay_labelled(tmp_path):
+    votes = tmp_path / "votes.csv"
+    votes.write_text("model_a,model_b,winner,rater,source\nx,y,tie,one,simulated\nx,y,tie,two,person\n")
+    call_command("import_votes", str(votes), "--campaign", "mixed")
+    assert dict(Rater.objects.values_list("pseudonym", "admission")) == {
+        "one": "simulated",
+        "two": "recorded",
+    }

@@ -12,6 +12,7 @@ from arena.exchange.formats.rows import (
     PERSON,
     PSEUDONYM,
     SHORT,
+    SIMULATED,
     VOTE_ID,
     AnyRow,
     PromptRow,
@@ -68,7 +69,8 @@ def _vote(line: int, cells: Cells) -> VoteRow:
         raise SkippedError("that were taken back by their raters")
     if cells.label("kind", NAME) == "gold":
         raise SkippedError("about gold battles, which are never rated")
-    source = cells.one_of("source", ("", PERSON, JUDGE)) or PERSON
+    told = cells.one_of("source", ("", PERSON, JUDGE, SIMULATED))
+    source = JUDGE if told == JUDGE else PERSON
     label = cells.label("winner", NAME)
     return VoteRow(
         line=line,
@@ -82,6 +84,7 @@ def _vote(line: int, cells: Cells) -> VoteRow:
         voted_at=cells.time("voted_at"),
         label=label,
         source=source,
+        is_simulated=told == SIMULATED,
         flip=cells.one_of("flip", FLIPS),
     )
 

@@ -35,7 +35,7 @@ FINDINGS: dict[str, str] = {
     "tie_verbose": "tie_verbose",
     "no_verdict": "no_verdict",
 }
-PERSON, JUDGE = "person", "judge"
+PERSON, JUDGE, SIMULATED = "person", "judge", "simulated"
 
 
 def content_id(turns: tuple[Turn, ...]) -> str:
@@ -127,6 +127,7 @@ class VoteRow:
     label: str = ""  # the winner in the file's own words
     format: str = ""  # none is our own
     source: str = PERSON
+    is_simulated: bool = False  # a person's vote that a program drew
     flip: str = ""  # of a judge asked in both orders: none, soft, hard
     address: str = ""  # a network address, to be made a pseudonym and never kept
     texts: Texts | None = None

@@ -68,8 +68,11 @@ def _until_alone(act: Callable[[], list[Battle]]) -> list[Battle]:
 def _hand_out(campaign: Campaign, rater: Rater, wanted: int) -> list[Battle]:
     texts = Battle.objects.open_for(rater, campaign).with_texts()
     # The newest battle comes along in the same query: nothing can be drawn between the two looks.
-    rows = list(texts.annotate(latest=Subquery(_newest_first(rater)[:1]))[: ON_PAGE + 1])
+    held = texts.annotate(latest=Subquery(_newest_first(rater)[:1]))[: ON_PAGE + 1]
+    rows = list(held)
     latest = rows[0].latest if rows else _latest(rater)
+    if not rows:
+        rows = list(held.all())  # what was drawn between the two looks shows now
     waiting: list[Battle] = [*rows]
     missing = wanted - len(waiting) if len(waiting) <= ON_PAGE else 0
     while missing > 0 and (drawn := _draw_once(campaign, rater, missing, latest)):

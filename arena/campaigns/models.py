@@ -1,7 +1,8 @@
 import hashlib
 import secrets
+from datetime import datetime
 
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
 from django.db.models import F, Q
 from django.utils import timezone
@@ -31,6 +32,15 @@ class Campaign(models.Model):
         PAUSED = "paused", _("paused")
         CLOSED = "closed", _("closed")
 
+    class LeakPolicy(models.TextChoices):
+        FLAG = "flag", _("draw it, and flag its votes")
+        EXCLUDE = "exclude", _("never draw it")
+        MASK = "mask", _("draw it with the name masked")
+
+    LARGEST_REPEAT_SHARE = 0.5
+    LARGEST_GOLD_SHARE = 0.3
+    HARD_CRITERIA = 7
+
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="campaigns")
     name = models.CharField(max_length=120)
     slug = models.SlugField(max_length=60, unique=True)
@@ -42,10 +52,43 @@ class Campaign(models.Model):
     quota = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)], help_text=_("votes asked of each rater")
     )
+    repeat_share = models.FloatField(
+        default=0.1, validators=[MinValueValidator(0), MaxValueValidator(LARGEST_REPEAT_SHARE)]
+    )
+    gold_share = models.FloatField(
+        default=0, validators=[MinValueValidator(0), MaxValueValidator(LARGEST_GOLD_SHARE)]
+    )
+    target_votes = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)], help_text=_("votes per prompt and pair")
+    )
+    target_raters = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)], help_text=_("raters per prompt")
+    )
+    ends_at = models.DateTimeField(null=True, blank=True)
+    leak_policy = models.CharField(max_length=8, choices=LeakPolicy.choices, default=LeakPolicy.FLAG)
+    hard_at_least = models.PositiveSmallIntegerField(
+        default=6,
+        validators=[MinValueValidator(1), MaxValueValidator(HARD_CRITERIA)],
+        help_text=_("of the seven criteria that a hard prompt meets"),
+    )
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.DRAFT)
     created_at = models.DateTimeField(auto_now_add=True)
     opened_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    names_shown_at = models.DateTimeField(
+        null=True, blank=True, help_text=_("first time that closing showed raters the names")
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(repeat_share__range=(0, 0.5)), name="repeat_share_is_at_most_half"
+            ),
+            models.CheckConstraint(
+                condition=Q(gold_share__range=(0, 0.3)), name="gold_share_is_at_most_three_in_ten"
+            ),
+            models.CheckConstraint(condition=Q(hard_at_least__range=(1, 7)), name="seven_hard_criteria"),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -76,6 +119,15 @@ class Campaign(models.Model):
     def names_are_out(self) -> bool:
         """Whether its raters may see the names behind their own votes now."""
         return self.reveals_each_vote or self.revealed_by_closing
+
+    def has_ended(self, now: datetime) -> bool:
+        """Whether its end date has passed; nothing is drawn from then on."""
+        return self.ends_at is not None and self.ends_at <= now
+
+    @property
+    def names_were_shown(self) -> bool:
+        """Whether its raters have seen, or may see now, the names behind their own votes."""
+        return self.names_are_out or self.names_shown_at is not None
 
     @property
     def current_guide(self) -> "Guide | None":
@@ -155,6 +207,7 @@ class Invite(models.Model):
     uses = models.PositiveIntegerField(default=0)
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+    opened_at = models.DateTimeField(null=True, blank=True, help_text="first Begin with it")
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = InviteQuerySet.as_manager()

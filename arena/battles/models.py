@@ -215,6 +215,7 @@ class BattleNote(models.Model):
         SKIP = "skip", _("skipped")
         FLAG = "flag", _("flagged")
         COMMENT = "comment", _("comment")
+        REASON = "reason", _("reason")
 
     battle = models.ForeignKey(Battle, on_delete=models.PROTECT, related_name="notes")
     rater = models.ForeignKey(Rater, on_delete=models.PROTECT, related_name="notes")
@@ -226,7 +227,13 @@ class BattleNote(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["battle"], condition=Q(kind="skip"), name="a_battle_is_skipped_once"
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["battle"], condition=Q(kind="comment"), name="a_battle_has_one_comment"
+            ),
+            models.UniqueConstraint(
+                fields=["battle", "text"], condition=Q(kind="reason"), name="a_reason_is_given_once"
+            ),
         ]
 
     def __str__(self) -> str:

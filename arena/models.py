@@ -1,6 +1,8 @@
 """Index of the rooms' models: Django looks here, and a model may change rooms without a migration."""
 
-from arena.battles.models import Battle, BattleNote, PairCount, Retraction, Vote
+from arena.battles.gold_models import Gold
+from arena.battles.models import Battle, BattleNote, Exclusion, PairCount, PairWeight, Retraction, Vote
+from arena.battles.seal_models import Seal
 from arena.campaigns.models import Campaign, Guide, Invite
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
@@ -27,6 +29,8 @@ __all__ = [
     "CategoryRating",
     "Competitor",
     "Endpoint",
+    "Exclusion",
+    "Gold",
     "Guide",
     "Import",
     "Invite",
@@ -40,12 +44,14 @@ __all__ = [
     "Origin",
     "PairCount",
     "PairResult",
+    "PairWeight",
     "Prompt",
     "PromptSet",
     "Rater",
     "Response",
     "Retraction",
     "Rubric",
+    "Seal",
     "Snapshot",
     "SnapshotChart",
     "SnapshotRun",

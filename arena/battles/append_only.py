@@ -1,4 +1,4 @@
-"""Votes and retractions can be added and never changed: the database refuses, whoever asks.
+"""Votes, retractions, seals, exclusions: added and never changed; the database refuses, whoever asks.
 
 The triggers are made after every migrate, not in a migration: on SQLite a later change of the table makes it
 anew and silently loses them.
@@ -12,9 +12,16 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.signals import post_migrate
 from django.dispatch import receiver
 
-from arena.battles.models import Retraction, Vote
+from arena.battles.models import Exclusion, Retraction, Vote
+from arena.battles.seal_models import Seal
 
-APPEND_ONLY: tuple[type[models.Model], ...] = (Vote, Retraction)
+# The columns of each that may change all the same.
+APPEND_ONLY: dict[type[models.Model], tuple[str, ...]] = {
+    Vote: (),
+    Retraction: (),
+    Seal: (),
+    Exclusion: ("revoked_at", "revoked_by_id", "revoked_because"),
+}
 FUNCTION = "tiltyard_refuse_change"
 
 
@@ -44,25 +51,38 @@ def create_triggers(app_config: AppConfig, using: str, **_kwargs) -> None:
         statements = sqlite_statements if connection.vendor == "sqlite" else postgresql_statements
         for model in APPEND_ONLY:
             if model._meta.db_table in tables:
-                for statement in statements(model._meta.db_table):
+                for statement in statements(model._meta.db_table, columns_held(model)):
                     cursor.execute(statement)
 
 
-def sqlite_statements(table: str) -> Iterator[str]:
-    for act in ("UPDATE", "DELETE"):
+def columns_held(model: type[models.Model]) -> str:
+    """OF and the columns that may not change, or nothing where none may."""
+    free = APPEND_ONLY[model]
+    if not free:
+        return ""
+    held = [field.column for field in model._meta.concrete_fields if field.column not in free]
+    return "OF " + ", ".join(f'"{column}"' for column in held)
+
+
+def sqlite_statements(table: str, of_columns: str) -> Iterator[str]:
+    for act, which in (("UPDATE", of_columns), ("DELETE", "")):
         yield (
-            f'CREATE TRIGGER IF NOT EXISTS "{table}_refuses_{act.lower()}" BEFORE {act} ON "{table}"'
+            f'CREATE TRIGGER IF NOT EXISTS "{table}_refuses_{act.lower()}" BEFORE {act} {which} ON "{table}"'
             f" BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
         )
 
 
-def postgresql_statements(table: str) -> Iterator[str]:
+def postgresql_statements(table: str, of_columns: str) -> Iterator[str]:
     yield (
         f"CREATE OR REPLACE FUNCTION {FUNCTION}() RETURNS trigger LANGUAGE plpgsql AS"
         " $$ BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$"
     )
-    for act, each in (("UPDATE", "ROW"), ("DELETE", "ROW"), ("TRUNCATE", "STATEMENT")):
+    for act, which, each in (
+        ("UPDATE", of_columns, "ROW"),
+        ("DELETE", "", "ROW"),
+        ("TRUNCATE", "", "STATEMENT"),
+    ):
         yield (
-            f'CREATE OR REPLACE TRIGGER "{table}_refuses_{act.lower()}" BEFORE {act} ON "{table}"'
+            f'CREATE OR REPLACE TRIGGER "{table}_refuses_{act.lower()}" BEFORE {act} {which} ON "{table}"'
             f" FOR EACH {each} EXECUTE FUNCTION {FUNCTION}()"
         )

@@ -2,12 +2,14 @@ import uuid
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Count, F, FilteredRelation, OuterRef, Q, Subquery
 from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from arena.battles.gold_models import Gold
 from arena.campaigns.models import Campaign, Guide
 from arena.corpus.models import Competitor, Prompt, Response
 from arena.raters.models import Rater
@@ -84,6 +86,15 @@ class Battle(models.Model):
         related_name="replaced_by",
         help_text="the undone or expired battle whose prompt and pair come back here",
     )
+    repeat_of = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="repeats",
+        help_text="the battle that the same rater gets a second time here, sides swapped",
+    )
+    gold = models.ForeignKey(Gold, null=True, blank=True, on_delete=models.PROTECT, related_name="battles")
     drawn_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True, blank=True)
 
@@ -106,6 +117,22 @@ class Battle(models.Model):
                 Greatest("competitor_a", "competitor_b"),
                 condition=Q(kind="regular", rater__isnull=False, replaces=None),
                 name="rater_meets_a_prompt_and_pair_once",
+            ),
+            models.UniqueConstraint(
+                fields=["repeat_of"],
+                condition=Q(repeat_of__isnull=False, replaces=None),
+                name="a_battle_is_repeated_once",
+            ),
+            models.UniqueConstraint(
+                fields=["rater", "gold"],
+                condition=Q(gold__isnull=False, rater__isnull=False, replaces=None),
+                name="rater_meets_a_gold_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="gold") | Q(gold=None), name="only_gold_battles_have_a_gold"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="repeat") | Q(repeat_of=None), name="only_repeats_repeat_a_battle"
             ),
         ]
         indexes = [
@@ -161,6 +188,30 @@ class PairCount(models.Model):
         return f"{self.low_id} and {self.high_id}: {self.battles}"
 
 
+class PairWeight(models.Model):
+    """How much one more vote on a pair would settle, by the newest snapshot; pairing draws by it.
+
+    Written by a higher room, which knows how to compute it.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="pair_weights")
+    low = models.ForeignKey(Competitor, on_delete=models.CASCADE, related_name="+")
+    high = models.ForeignKey(Competitor, on_delete=models.CASCADE, related_name="+")
+    weight = models.FloatField()
+    snapshot_id = models.BigIntegerField(help_text="the number of the snapshot that it comes from")
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "low", "high"], name="one_weight_per_pair"),
+            models.CheckConstraint(condition=Q(low__lt=F("high")), name="weighed_pair_is_in_order"),
+            models.CheckConstraint(condition=Q(weight__gte=0), name="weight_is_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.low_id} and {self.high_id}: {self.weight:.3g}"
+
+
 class VoteQuerySet(models.QuerySet["Vote"]):
     def of(self, rater: Rater, campaign: Campaign) -> "VoteQuerySet":
         return self.filter(rater=rater, battle__campaign=campaign)
@@ -168,6 +219,21 @@ class VoteQuerySet(models.QuerySet["Vote"]):
     def standing(self) -> "VoteQuerySet":
         """Not undone."""
         return self.filter(retraction=None)
+
+    def rated(self) -> "VoteQuerySet":
+        """On battles that boards count: a repeat says how steady a rater is, a gold how careful."""
+        return self.exclude(battle__kind__in=[Battle.Kind.GOLD, Battle.Kind.REPEAT])
+
+    def excluded(self, campaign_id: int, at: datetime | None = None) -> "VoteQuerySet":
+        """Of one campaign, left out by an exclusion that was in force at that time."""
+        return self.filter(_excluded(campaign_id, at), battle__campaign=campaign_id)
+
+    def not_excluded(self, campaign_id: int, at: datetime | None = None) -> "VoteQuerySet":
+        return self.filter(~_excluded(campaign_id, at), battle__campaign=campaign_id)
+
+    def counted(self, campaign_id: int) -> "VoteQuerySet":
+        """What a board of the campaign counts now."""
+        return self.rated().standing().not_excluded(campaign_id)
 
     def with_battles(self) -> "VoteQuerySet":
         return self.select_related("battle__prompt", "battle__competitor_a", "battle__competitor_b")
@@ -206,6 +272,71 @@ class Retraction(models.Model):
 
     def __str__(self) -> str:
         return f"retraction of vote {self.vote_id}"
+
+
+class ExclusionQuerySet(models.QuerySet["Exclusion"]):
+    def in_force(self, at: datetime | None = None) -> "ExclusionQuerySet":
+        at = at or timezone.now()
+        return self.filter(Q(revoked_at=None) | Q(revoked_at__gt=at), since__lte=at)
+
+
+def _excluded(campaign_id: int, at: datetime | None) -> Q:
+    in_force = Exclusion.objects.in_force(at).filter(campaign=campaign_id)
+    votes = in_force.filter(vote__isnull=False).values("vote")
+    return Q(pk__in=votes) | Q(rater__in=in_force.filter(rater__isnull=False).values("rater"))
+
+
+class Exclusion(models.Model):
+    """A vote, or all votes of a rater in a campaign, that no board counts. The rows stay and are exported.
+
+    Append-only but for the revocation.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="exclusions")
+    vote = models.ForeignKey(Vote, null=True, blank=True, on_delete=models.PROTECT, related_name="exclusions")
+    rater = models.ForeignKey(
+        Rater, null=True, blank=True, on_delete=models.PROTECT, related_name="exclusions"
+    )
+    rule = models.CharField(max_length=40, help_text="by_hand, unblinded, or the name of a check")
+    rule_version = models.PositiveIntegerField(default=1)
+    reason = models.TextField(max_length=2000)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="none: a rule of the program",
+    )
+    since = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    revoked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    revoked_because = models.TextField(blank=True, max_length=2000)
+
+    objects = ExclusionQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(vote=None, rater__isnull=False) | Q(vote__isnull=False, rater=None),
+                name="exclusion_is_of_a_vote_or_a_rater",
+            ),
+            models.UniqueConstraint(
+                fields=["vote", "rule"],
+                condition=Q(revoked_at=None),
+                name="a_vote_is_excluded_once_by_a_rule",
+            ),
+            models.UniqueConstraint(
+                fields=["campaign", "rater", "rule"],
+                condition=Q(revoked_at=None),
+                name="a_rater_is_excluded_once_by_a_rule",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {f'vote {self.vote_id}' if self.vote_id else f'rater {self.rater_id}'}"
 
 
 class BattleNote(models.Model):

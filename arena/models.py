@@ -4,7 +4,7 @@ from arena.battles.gold_models import Gold
 from arena.battles.models import Battle, BattleNote, Exclusion, PairCount, PairWeight, Retraction, Vote
 from arena.battles.seal_models import Seal
 from arena.campaigns.models import Campaign, Guide, Invite
-from arena.corpus.models import Competitor, Prompt, PromptSet, Response
+from arena.corpus.models import Arrival, Competitor, Prompt, PromptSet, Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.exchange.models import Import, Origin
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment, Rubric
@@ -21,6 +21,7 @@ from arena.leaderboards.models import (
 from arena.raters.models import Membership, Rater, Team
 
 __all__ = [
+    "Arrival",
     "Battle",
     "BattleNote",
     "Call",

@@ -20,7 +20,47 @@ HARD_CRITERIA = (
 HARD_AT_LEAST = 6
 
 
-class PromptSet(models.Model):
+class Arrival(models.Model):
+    """Rows that come in over many transactions: none of them is there before all of them are."""
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    landed_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"arrival {self.pk}"
+
+
+class LandedManager(models.Manager):
+    """Leaves out what is still on its way in; unique constraints see it all the same."""
+
+    def get_queryset(self) -> models.QuerySet:
+        waiting = Arrival.objects.filter(landed_at=None).order_by().values("pk")
+        return super().get_queryset().exclude(arrival__in=waiting)
+
+
+class StoredManager(models.Manager):
+    """Landed or not."""
+
+
+class Arriving(models.Model):
+    arrival = models.ForeignKey(
+        Arrival,
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="what it came in with; hidden until that has landed",
+    )
+
+    objects = LandedManager()
+    stored = StoredManager()
+
+    class Meta:
+        abstract = True
+
+
+class PromptSet(Arriving):
     class Status(models.TextChoices):
         DRAFT = "draft"
         PUBLISHED = "published"
@@ -50,7 +90,7 @@ class PromptSet(models.Model):
         return f"{self.name} v{self.version}"
 
 
-class Prompt(models.Model):
+class Prompt(Arriving):
     prompt_set = models.ForeignKey(PromptSet, on_delete=models.PROTECT, related_name="prompts")
     external_id = models.CharField(max_length=200)
     messages = models.JSONField(help_text="one or more turns: role and content")
@@ -87,7 +127,7 @@ class Prompt(models.Model):
         return "\n\n".join(turn["content"] for turn in self.messages)
 
 
-class Competitor(models.Model):
+class Competitor(Arriving):
     """What is ranked; on screen: model."""
 
     class Role(models.TextChoices):
@@ -126,7 +166,7 @@ class Competitor(models.Model):
         super().save(*args, **kwargs)
 
 
-class Response(models.Model):
+class Response(Arriving):
     prompt = models.ForeignKey(Prompt, on_delete=models.PROTECT, related_name="responses")
     competitor = models.ForeignKey(Competitor, on_delete=models.PROTECT, related_name="responses")
     sample = models.PositiveIntegerField(default=1)

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from arena.battles.models import Battle
+from arena.corpus.models import Arrival
 from arena.raters.models import Team
 
 
@@ -17,23 +18,40 @@ class Import(models.Model):
         VOTES = "votes"
 
     class State(models.TextChoices):
+        CHECKING = "checking"
         PREVIEWED = "previewed"
+        STORING = "storing"
         DONE = "done"
         REFUSED = "refused"
+        CANCELLED = "cancelled"
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="imports")
     kind = models.CharField(max_length=10, choices=Kind.choices)
     target = models.CharField(max_length=120, help_text="name of the prompt set, or slug of the campaign")
     file_name = models.CharField(max_length=255)
-    file_sha256 = models.CharField(max_length=64)
+    file_sha256 = models.CharField(max_length=64, blank=True)
+    file_size = models.BigIntegerField(default=0, help_text="bytes")
     stored_as = models.CharField(max_length=80, blank=True, help_text="generated name while a preview waits")
     state = models.CharField(max_length=10, choices=State.choices)
+    options = models.JSONField(default=dict, blank=True, help_text="how the file is to be read")
+    description = models.CharField(max_length=200, blank=True, help_text="how it was read")
+    done_rows = models.PositiveIntegerField(default=0)
+    total_rows = models.PositiveIntegerField(default=0)
+    is_cancelled = models.BooleanField(default=False, help_text="someone asked for it; work stops at this")
+    turn = models.PositiveSmallIntegerField(default=0, help_text="how often work on the file has begun")
+    leased_until = models.DateTimeField(null=True, blank=True)
+    arrival = models.OneToOneField(
+        Arrival, null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="file"
+    )
     added = models.PositiveIntegerField(default=0)
     skipped = models.PositiveIntegerField(default=0)
     error_count = models.PositiveIntegerField(default=0)
     errors = models.JSONField(default=list, help_text="the first hundred: line, column, reason")
     notices = models.JSONField(default=list)
+    personal = models.JSONField(
+        default=dict, blank=True, help_text="likely personal data by kind: count and first places"
+    )
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)

@@ -4,6 +4,7 @@ from arena.battles.gold_models import Gold
 from arena.battles.models import Battle, BattleNote, Exclusion, PairCount, PairWeight, Retraction, Vote
 from arena.battles.seal_models import Seal
 from arena.campaigns.models import Campaign, Guide, Invite
+from arena.corpus.label_models import LabelCall, LabelChange, LabelRun, SpotCheck
 from arena.corpus.models import Arrival, Competitor, Prompt, PromptSet, Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.exchange.models import Import, Origin
@@ -40,6 +41,9 @@ __all__ = [
     "JudgeCard",
     "JudgeRun",
     "Judgment",
+    "LabelCall",
+    "LabelChange",
+    "LabelRun",
     "Leaderboard",
     "Membership",
     "Origin",
@@ -56,6 +60,7 @@ __all__ = [
     "Snapshot",
     "SnapshotChart",
     "SnapshotRun",
+    "SpotCheck",
     "Standing",
     "Team",
     "Vote",

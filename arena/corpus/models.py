@@ -1,6 +1,7 @@
 from django.db import models
 from django.db.models import Q
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from arena.corpus.html import stored_html
 from arena.corpus.names import name_key
@@ -89,6 +90,10 @@ class PromptSet(Arriving):
     def __str__(self) -> str:
         return f"{self.name} v{self.version}"
 
+    @property
+    def is_draft(self) -> bool:
+        return self.status == self.Status.DRAFT
+
 
 class Prompt(Arriving):
     prompt_set = models.ForeignKey(PromptSet, on_delete=models.PROTECT, related_name="prompts")
@@ -108,6 +113,12 @@ class Prompt(Arriving):
     is_hard = models.BooleanField(null=True, blank=True, help_text="unknown when neither given nor derivable")
     rendered_html = models.TextField(blank=True)
     renderer_version = models.PositiveIntegerField(default=0)
+    tombstone = models.JSONField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="of a redacted prompt: hashes, counts, reason, who, when",
+    )
 
     class Meta:
         constraints = [
@@ -167,6 +178,12 @@ class Competitor(Arriving):
 
 
 class Response(Arriving):
+    class Leak(models.TextChoices):
+        UNCHECKED = "unchecked", _("not checked yet")
+        CLEAN = "clean", _("none found")
+        FOUND = "found", _("found")
+        DISMISSED = "dismissed", _("not a leak, says an admin")
+
     prompt = models.ForeignKey(Prompt, on_delete=models.PROTECT, related_name="responses")
     competitor = models.ForeignKey(Competitor, on_delete=models.PROTECT, related_name="responses")
     sample = models.PositiveIntegerField(default=1)
@@ -188,6 +205,20 @@ class Response(Arriving):
     cost_usd = models.DecimalField(max_digits=14, decimal_places=8, null=True, blank=True)
     rendered_html = models.TextField(blank=True)
     renderer_version = models.PositiveIntegerField(default=0)
+    leak = models.CharField(
+        max_length=9,
+        choices=Leak.choices,
+        default=Leak.UNCHECKED,
+        help_text="whether the text says who wrote it",
+    )
+    leak_words = models.JSONField(default=list, blank=True, help_text="what was found, as it stands there")
+    masked_html = models.TextField(blank=True, help_text="rendered without those words; empty without any")
+    tombstone = models.JSONField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="of a redacted response: hash, reason, who, when; its counts stay where they are",
+    )
 
     class Meta:
         constraints = [
@@ -196,7 +227,8 @@ class Response(Arriving):
         indexes = [
             models.Index(
                 fields=["competitor", "prompt"], condition=Q(is_blank=False), name="drawable_responses"
-            )
+            ),
+            models.Index(fields=["id"], condition=Q(leak="unchecked"), name="unchecked_responses"),
         ]
 
     def __str__(self) -> str:

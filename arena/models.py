@@ -8,8 +8,9 @@ from arena.corpus.label_models import LabelCall, LabelChange, LabelRun, SpotChec
 from arena.corpus.models import Arrival, Competitor, Prompt, PromptSet, Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.exchange.models import Import, Origin
-from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment, Rubric
-from arena.leaderboards.card_models import JudgeCard
+from arena.judging.calibration_models import Calibration, CalibrationLabel, Measurement
+from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment, Probe, Rubric
+from arena.leaderboards.card_models import JudgeCard, RunFigures
 from arena.leaderboards.models import (
     CategoryRating,
     Leaderboard,
@@ -26,6 +27,8 @@ __all__ = [
     "Battle",
     "BattleNote",
     "Call",
+    "Calibration",
+    "CalibrationLabel",
     "CallAttempt",
     "Campaign",
     "CategoryRating",
@@ -45,17 +48,20 @@ __all__ = [
     "LabelChange",
     "LabelRun",
     "Leaderboard",
+    "Measurement",
     "Membership",
     "Origin",
     "PairCount",
     "PairResult",
     "PairWeight",
+    "Probe",
     "Prompt",
     "PromptSet",
     "Rater",
     "Response",
     "Retraction",
     "Rubric",
+    "RunFigures",
     "Seal",
     "Snapshot",
     "SnapshotChart",

@@ -8,7 +8,8 @@ from django.utils.translation import gettext_lazy as _
 
 from arena.battles.models import Battle
 from arena.campaigns.models import Campaign
-from arena.endpoints.models import Call, Endpoint
+from arena.corpus.models import Response
+from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.judging.prompting import RubricText, rubric_hash
 from arena.raters.models import Team
 
@@ -16,9 +17,15 @@ from arena.raters.models import Team
 class Rubric(models.Model):
     """What a judge is asked. A change is a new version."""
 
+    class Mode(models.TextChoices):
+        PAIRWISE = "pairwise", _("which of two responses is better")
+        REFERENCE = "reference", _("which of two responses is nearer to the prompt's reference")
+        POINTWISE = "pointwise", _("scores for one response by itself")
+
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="rubrics")
     name = models.CharField(max_length=120)
     version = models.PositiveIntegerField(default=1)
+    mode = models.CharField(max_length=9, choices=Mode.choices, default=Mode.PAIRWISE)
     instructions = models.TextField()
     criteria = models.JSONField(help_text="three to seven: name, description, low, high")
     sha256 = models.CharField(max_length=64)
@@ -46,6 +53,7 @@ class Rubric(models.Model):
             team=team,
             name=name,
             version=newest.version + 1 if newest else 1,
+            mode=text.mode,
             instructions=text.instructions,
             criteria=[asdict(criterion) for criterion in text.criteria],
             sha256=sha256,
@@ -76,6 +84,8 @@ class JudgeRun(models.Model):
     class Kind(models.TextChoices):
         ASKED = "asked"
         RECORDED = "recorded"
+        SCORES = "scores"
+        CANARY = "canary"
 
     class Status(models.TextChoices):
         QUEUED = "queued"
@@ -91,6 +101,8 @@ class JudgeRun(models.Model):
         ALLOW = "allow", _("judged like any other")
 
     OPEN = (Status.QUEUED, Status.RUNNING, Status.PAUSED)
+    # Runs whose calls are probes, not the two orders of a battle.
+    PROBING = (Kind.SCORES, Kind.CANARY)
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="judge_runs")
     kind = models.CharField(max_length=8, choices=Kind.choices, default=Kind.ASKED)
@@ -125,9 +137,22 @@ class JudgeRun(models.Model):
     def is_open(self) -> bool:
         return self.status in self.OPEN
 
+    @property
+    def is_probing(self) -> bool:
+        return self.kind in self.PROBING
+
+    def calls(self) -> "models.QuerySet[Call]":
+        if self.is_probing:
+            return Call.objects.filter(probe__run=self)
+        return Call.objects.filter(judge_call__judgment__run=self)
+
+    def attempts(self) -> "models.QuerySet[CallAttempt]":
+        if self.is_probing:
+            return CallAttempt.objects.filter(call__probe__run=self)
+        return CallAttempt.objects.filter(call__judge_call__judgment__run=self)
+
     def endpoint_ids(self) -> list[int]:
-        calls = Call.objects.filter(judge_call__judgment__run=self)
-        return sorted(set(calls.values_list("endpoint_id", flat=True)))
+        return sorted(set(self.calls().values_list("endpoint_id", flat=True)))
 
     def begin(self) -> None:
         """The first call is on its way."""
@@ -180,6 +205,12 @@ class Judgment(models.Model):
     outcome = models.CharField(max_length=12, choices=Outcome.choices, blank=True)
     base_outcome = models.CharField(max_length=12, choices=Outcome.choices, blank=True)
     flip = models.CharField(max_length=4, choices=Flip.choices, blank=True)
+    leaning = models.CharField(
+        max_length=7,
+        choices=[("model_a", "a"), ("model_b", "b")],
+        blank=True,
+        help_text="of a soft flip: the side that won in one order and tied in the other",
+    )
     resolved_at = models.DateTimeField(null=True, blank=True)
 
     objects = JudgmentQuerySet.as_manager()
@@ -237,3 +268,54 @@ class JudgeCall(models.Model):
         """Criterion, score of the one shown first, score of the other."""
         second = self.scores.get("second", {})
         return [(name, score, second[name]) for name, score in self.scores.get("first", {}).items()]
+
+
+class ProbeQuerySet(models.QuerySet["Probe"]):
+    def with_all(self) -> "ProbeQuerySet":
+        """With all that asking and reading need: judge, rubric, prompt and response."""
+        return self.select_related("run", "judge__rubric", "response__prompt__prompt_set")
+
+
+class Probe(models.Model):
+    """One request outside battles: a response scored by itself, or a canary in one order.
+
+    A score is kept as {criterion: points}; a canary's verdict in positions, its scores as a judge call's.
+    """
+
+    run = models.ForeignKey(JudgeRun, on_delete=models.PROTECT, related_name="probes")
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="probes")
+    call = models.OneToOneField(Call, on_delete=models.PROTECT, related_name="probe")
+    response = models.ForeignKey(
+        Response, null=True, blank=True, on_delete=models.PROTECT, related_name="probes"
+    )
+    replicate = models.PositiveIntegerField(default=1)
+    canary = models.CharField(max_length=40, blank=True)
+    order = models.CharField(max_length=2, choices=JudgeCall.Order.choices, blank=True)
+    verdict = models.CharField(max_length=8, blank=True)
+    scores = models.JSONField(default=dict, blank=True)
+    reason = models.TextField(blank=True)
+    failure = models.CharField(max_length=40, blank=True)
+
+    objects = ProbeQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run", "judge", "response", "replicate"],
+                condition=Q(response__isnull=False),
+                name="one_score_per_run_judge_response",
+            ),
+            models.UniqueConstraint(
+                fields=["run", "judge", "canary", "order"],
+                condition=~Q(canary=""),
+                name="one_canary_per_run_judge_order",
+            ),
+            models.CheckConstraint(
+                condition=Q(response__isnull=False, canary="", order="")
+                | (Q(response__isnull=True, replicate=1) & ~Q(canary="") & ~Q(order="")),
+                name="probe_is_a_score_or_a_canary",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"probe {self.pk}: {self.canary or self.response_id}"

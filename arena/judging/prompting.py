@@ -26,6 +26,8 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _NONCE = re.compile(r"[0-9a-f]{32}")
 _ROLES = ("system", "user", "assistant")
 
+PAIRWISE, REFERENCE, POINTWISE = MODES = ("pairwise", "reference", "pointwise")
+
 Messages = list[dict[str, str]]
 
 
@@ -59,8 +61,11 @@ class RubricText:
 
     instructions: str
     criteria: tuple[Criterion, ...]
+    mode: str = PAIRWISE
 
     def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise ValueError(f"a rubric's mode is one of {', '.join(MODES)}, not {self.mode!r}")
         if not self.instructions.strip():
             raise ValueError("the rubric has no instructions: say what the judge is asked")
         if not 3 <= len(self.criteria) <= 7:
@@ -72,7 +77,9 @@ class RubricText:
 
     def canonical(self) -> dict[str, Any]:
         criteria = [[c.name, c.description, c.low, c.high] for c in self.criteria]
-        return {"instructions": self.instructions, "criteria": criteria, "schema": verdict_schema(self)}
+        found = {"instructions": self.instructions, "criteria": criteria, "schema": verdict_schema(self)}
+        # Left out of pairwise ones, so that they keep the hash they had before there were modes.
+        return found if self.mode == PAIRWISE else found | {"mode": self.mode}
 
 
 @dataclass(frozen=True)

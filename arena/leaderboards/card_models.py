@@ -1,7 +1,7 @@
 from django.db import models
 
 from arena.campaigns.models import Campaign
-from arena.judging.models import Judge
+from arena.judging.models import Judge, JudgeRun
 
 
 class JudgeCard(models.Model):
@@ -22,3 +22,16 @@ class JudgeCard(models.Model):
 
     def __str__(self) -> str:
         return f"card of judge {self.judge_id} in {self.campaign_id}"
+
+
+class RunFigures(models.Model):
+    """What a run of a calibration, or of several wordings of a rubric, came to; computed by the worker."""
+
+    run = models.OneToOneField(JudgeRun, on_delete=models.CASCADE, related_name="figures")
+    figures = models.JSONField()
+    newest = models.DateTimeField(help_text="of the judgments that are in; a later one makes it due")
+    code_version = models.CharField(max_length=64)
+    computed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"figures of run {self.run_id}"

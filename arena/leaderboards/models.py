@@ -38,6 +38,7 @@ class Leaderboard(models.Model):
     class Source(models.TextChoices):
         RATERS = "raters", _("people")
         JUDGE = "judge", _("judge")
+        PANEL = "panel", _("panel of judges")
 
     class Visibility(models.TextChoices):
         PRIVATE = "private", _("the team's researchers and admins")

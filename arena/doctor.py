@@ -7,6 +7,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 import django
@@ -14,9 +15,12 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import DatabaseError, connection
 from django.http.request import validate_host
+from django.utils import timezone
 
 from arena import health
 from arena.battles import append_only
+from arena.battles.models import Vote
+from arena.battles.seal_models import Seal
 from arena.campaigns.models import Campaign
 from arena.campaigns.opening import missing_before_open
 from arena.endpoints.key_use import endpoint_key
@@ -25,6 +29,7 @@ from arena.endpoints.models import Endpoint
 from arena.prepare import static_files_are_current
 
 LOW_DISK_BYTES = 1_000_000_000
+LATE = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,20 @@ def database_findings() -> Iterator[Finding]:
         yield from sqlite_findings()
 
 
+def seal_findings() -> Iterator[Finding]:
+    """The consumer seals every minute; imported votes carry old dates, and are new all the same."""
+    newest, long_ago = Seal.objects.order_by("-pk").first(), timezone.now() - LATE
+    waiting = Vote.objects.filter(pk__gt=newest.last_vote if newest else 0)
+    if waiting.filter(voted_at__lt=long_ago).exists() and not (newest and newest.at > long_ago):
+        yield unsound(
+            "seals", f"{waiting.count()} votes wait for their seal; is ./tiltyard run running its consumer?"
+        )
+    elif newest:
+        yield sound(
+            "seals", f"votes are sealed up to number {newest.last_vote}; verify_ballots checks them all"
+        )
+
+
 def sqlite_findings() -> Iterator[Finding]:
     with connection.cursor() as cursor:
 
@@ -143,6 +162,7 @@ def campaign_findings() -> Iterator[Finding]:
 
 DATABASE_CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
     database_findings,
+    seal_findings,
     admin_findings,
     endpoint_findings,
     campaign_findings,

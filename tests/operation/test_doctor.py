@@ -2,15 +2,19 @@ from __future__ import annotations
 
 import io
 from collections import namedtuple
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
 from huey.contrib.djhuey import HUEY
 
 from arena import doctor, health
+from arena.battles.models import Battle, Vote
+from arena.battles.seal_models import Seal
 from arena.corpus.models import PromptSet, Response
 from arena.endpoints.models import Endpoint
 from arena.prepare import collect_static_files, ensure_admin
@@ -122,3 +126,23 @@ def test_an_open_campaign_that_can_draw_nothing_is_found(sound_installation, sma
     assert "raters can't vote" in problems()["campaign “Small”"]
     PromptSet.objects.update(status=PromptSet.Status.RETIRED)
     assert "Publish the prompt set" in problems()["campaign “Small”"]
+
+
+def test_votes_that_nobody_seals_are_noticed_and_sealed_ones_are_not(
+    sound_installation, small_campaign, cast
+):
+    a, b, _ = small_campaign.competitors
+    at = timezone.now() - timedelta(minutes=11)
+    battle = Battle.objects.create(
+        campaign=small_campaign.campaign,
+        prompt=small_campaign.prompts[0],
+        competitor_a=a,
+        competitor_b=b,
+        rater=cast.alice_rater,
+        drawn_at=at,
+    )
+    vote = Vote.objects.create(battle=battle, rater=battle.rater, outcome="tie", voted_at=at)
+    assert "1 votes wait for their seal" in problems()["seals"]
+    covers = {"first_vote": vote.pk, "last_vote": vote.pk, "votes": 1, "sha256": "0" * 64}
+    Seal.objects.create(**covers, at=timezone.now())
+    assert "seals" not in problems()

@@ -1,0 +1,26 @@
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from arena.battles.seals import verify
+
+
+class Command(BaseCommand):
+    help = "Check every vote against its digest and every seal against its votes; name the first bad row."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--expect",
+            default="",
+            metavar="SHA256",
+            help="a seal noted down earlier: it must be in the chain",
+        )
+
+    def handle(self, *args: object, **options: str) -> None:
+        report = verify(options["expect"].strip().lower())
+        if report.fault:
+            raise CommandError(f"{report.fault} ({report.votes} votes read)")
+        self.stdout.write(f"{report.votes} votes are as they were cast, under {report.seals} seals")
+        if report.unsealed:
+            self.stdout.write(f"{report.unsealed} wait for the next seal")
+        if report.newest:
+            self.stdout.write(f"newest seal {report.newest}")
+            self.stdout.write("note it down elsewhere: --expect finds out whether the chain was made anew")

@@ -4,6 +4,7 @@ from arena.battles.gold_models import Gold
 from arena.battles.models import Battle, BattleNote, Exclusion, PairCount, PairWeight, Retraction, Vote
 from arena.battles.seal_models import Seal
 from arena.campaigns.models import Campaign, Guide, Invite
+from arena.corpus.generation_models import GenerationCall, GenerationRecipe, GenerationRun
 from arena.corpus.label_models import LabelCall, LabelChange, LabelRun, SpotCheck
 from arena.corpus.models import Arrival, Competitor, Prompt, PromptSet, Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
@@ -26,15 +27,18 @@ __all__ = [
     "Arrival",
     "Battle",
     "BattleNote",
-    "Call",
     "Calibration",
     "CalibrationLabel",
+    "Call",
     "CallAttempt",
     "Campaign",
     "CategoryRating",
     "Competitor",
     "Endpoint",
     "Exclusion",
+    "GenerationCall",
+    "GenerationRecipe",
+    "GenerationRun",
     "Gold",
     "Guide",
     "Import",

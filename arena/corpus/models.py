@@ -159,6 +159,8 @@ class Competitor(Arriving):
     endpoint = models.ForeignKey(
         Endpoint, null=True, blank=True, on_delete=models.PROTECT, related_name="competitors"
     )
+    system_prompt = models.TextField(blank=True)
+    parameters = models.JSONField(default=dict, blank=True)
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.CONTENDER)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.ACTIVE)
     aliases = models.JSONField(default=list, blank=True)
@@ -201,6 +203,9 @@ class Response(Arriving):
     code_blocks = models.PositiveIntegerField()
     emoji = models.PositiveIntegerField()
     finish_reason = models.CharField(max_length=40, blank=True)
+    answering_model = models.CharField(
+        max_length=200, blank=True, help_text="what the model that answered calls itself"
+    )
     latency_ms = models.PositiveIntegerField(null=True, blank=True)
     cost_usd = models.DecimalField(max_digits=14, decimal_places=8, null=True, blank=True)
     rendered_html = models.TextField(blank=True)

@@ -59,7 +59,15 @@ class Endpoint(models.Model):
         max_digits=12, decimal_places=6, null=True, blank=True, help_text="US dollars per million tokens"
     )
     paused_until = models.DateTimeField(null=True, blank=True)
+    rest_reason = models.CharField(max_length=200, blank=True, editable=False)
     answering_model = models.CharField(max_length=200, blank=True, editable=False)
+    refused_parameters = models.JSONField(
+        default=list, blank=True, editable=False, help_text="names that the server refused; not sent again"
+    )
+    slots = models.PositiveIntegerField(
+        null=True, blank=True, editable=False, help_text="calls at once while the server is too busy for more"
+    )
+    slowed_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -128,7 +136,8 @@ class Call(models.Model):
                 fields=["endpoint", "next_try_at"],
                 condition=Q(state__in=["planned", "claimed", "retry_wait"]),
                 name="open_calls",
-            )
+            ),
+            models.Index(fields=["endpoint", "state"], name="calls_by_state"),
         ]
 
     def __str__(self) -> str:
@@ -158,6 +167,7 @@ class CallAttempt(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["call", "number"], name="attempts_are_numbered")]
+        indexes = [models.Index(fields=["started_at"], name="attempts_by_time")]
 
     def __str__(self) -> str:
         return f"attempt {self.number} of {self.call_id}"

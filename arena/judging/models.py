@@ -1,15 +1,14 @@
 from dataclasses import asdict
 
-from django.core.validators import MinValueValidator
 from django.db import models, transaction
 from django.db.models import Q
-from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext_lazy as _
 
 from arena.battles.models import Battle
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
+from arena.endpoints.runs import Run
 from arena.judging.prompting import RubricText, rubric_hash
 from arena.raters.models import Team
 
@@ -80,37 +79,24 @@ class Judge(models.Model):
         return self.name
 
 
-class JudgeRun(models.Model):
+class JudgeRun(Run):
     class Kind(models.TextChoices):
         ASKED = "asked"
         RECORDED = "recorded"
         SCORES = "scores"
         CANARY = "canary"
 
-    class Status(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        PAUSED = "paused"
-        COMPLETED = "completed"
-        COMPLETED_WITH_FAILURES = "completed_with_failures"
-        CANCELLED = "cancelled"
-
     class FamilyPolicy(models.TextChoices):
         EXCLUDE = "exclude", _("left out")
         WARN = "warn", _("judged and counted")
         ALLOW = "allow", _("judged like any other")
 
-    OPEN = (Status.QUEUED, Status.RUNNING, Status.PAUSED)
     # Runs whose calls are probes, not the two orders of a battle.
     PROBING = (Kind.SCORES, Kind.CANARY)
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="judge_runs")
     kind = models.CharField(max_length=8, choices=Kind.choices, default=Kind.ASKED)
     judges = models.ManyToManyField(Judge, related_name="runs")
-    budget_usd = models.DecimalField(
-        max_digits=12, decimal_places=4, null=True, blank=True, validators=[MinValueValidator(0)]
-    )
-    max_calls = models.PositiveIntegerField(null=True, blank=True)
     seed = models.PositiveBigIntegerField(default=0)
     family_policy = models.CharField(
         max_length=8,
@@ -124,18 +110,9 @@ class JudgeRun(models.Model):
     verbosity_rule = models.BooleanField(
         default=False, help_text="a winner more than 1.5 times as long as the loser is a tie"
     )
-    status = models.CharField(max_length=24, choices=Status.choices, default=Status.QUEUED)
-    status_reason = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    started_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return f"judge run {self.pk} of {self.campaign_id}"
-
-    @property
-    def is_open(self) -> bool:
-        return self.status in self.OPEN
 
     @property
     def is_probing(self) -> bool:
@@ -150,23 +127,6 @@ class JudgeRun(models.Model):
         if self.is_probing:
             return CallAttempt.objects.filter(call__probe__run=self)
         return CallAttempt.objects.filter(call__judge_call__judgment__run=self)
-
-    def endpoint_ids(self) -> list[int]:
-        return sorted(set(self.calls().values_list("endpoint_id", flat=True)))
-
-    def begin(self) -> None:
-        """The first call is on its way."""
-        waiting = JudgeRun.objects.filter(pk=self.pk, status=self.Status.QUEUED)
-        waiting.update(status=self.Status.RUNNING, started_at=Coalesce("started_at", Now()))
-
-    def pause(self, reason: str) -> bool:
-        """No new call goes out; what is on its way is still read."""
-        going = JudgeRun.objects.filter(pk=self.pk, status__in=(self.Status.QUEUED, self.Status.RUNNING))
-        return bool(going.update(status=self.Status.PAUSED, status_reason=reason[:200]))
-
-    def resume(self) -> bool:
-        paused = JudgeRun.objects.filter(pk=self.pk, status=self.Status.PAUSED)
-        return bool(paused.update(status=self.Status.QUEUED, status_reason=""))
 
 
 class JudgmentQuerySet(models.QuerySet["Judgment"]):

@@ -1,6 +1,8 @@
 """Votes and judgments as `ratings.Comparisons`: which rows a leaderboard counts, and which it leaves out.
 
-Rows are streamed as plain integers in the order of their battles; no vote becomes an object.
+Rows are streamed as plain integers in the order of their battles; no vote becomes an object. Raters and
+prompts are numbered by first appearance in that order, so that an export brought into another database, where
+every id is another, gives the same arrays, and with them the same resamples.
 """
 
 from __future__ import annotations
@@ -257,7 +259,7 @@ def _assemble(
     return BoardRows(
         comparisons=comparisons,
         competitors=tuple(int(pk) for pk in competitors),
-        digest=_digest(columns, covariates),
+        digest=_digest(comparisons),
         counts=_counts(leaderboard, columns),
         left_out={reason: count for reason, count in left_out.items() if count},
         length_unit=unit,
@@ -281,8 +283,11 @@ def _categories(columns: Columns) -> tuple[tuple[str, ...], NDArray[np.int64]]:
 
 
 def _numbered(ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    numbers: NDArray[np.int64] = np.unique(ids, return_inverse=True)[1]
-    return numbers
+    """0, 1, … by first appearance."""
+    _ids, first, sorted_place = np.unique(ids, return_index=True, return_inverse=True)
+    number = np.empty(len(first), dtype=np.int64)
+    number[np.argsort(first)] = np.arange(len(first))
+    return number[sorted_place]
 
 
 def _clusters(ids: NDArray[np.int64]) -> NDArray[np.int64] | None:
@@ -295,15 +300,14 @@ def _clusters(ids: NDArray[np.int64]) -> NDArray[np.int64] | None:
     return _numbered(own)
 
 
-def _digest(columns: Columns, covariates: NDArray[np.float64] | None) -> str:
-    """sha256 over the rows as little-endian numbers, column by column under its name."""
-    sha = hashlib.sha256()
-    for name in ("battle", "a", "b", "outcome", "rater", "prompt"):
-        sha.update(f"{name}:{len(columns[name])}\n".encode())
-        sha.update(columns[name].astype("<i8").tobytes())
-    if covariates is not None:
-        sha.update(f"covariates:{','.join(STYLE)}\n".encode())
-        sha.update(covariates.astype("<f8").tobytes())
+def _digest(comparisons: Comparisons) -> str:
+    """sha256 over all that a fit sees, as little-endian numbers, column by column under its name."""
+    sha = hashlib.sha256(f"competitors:{comparisons.n_competitors}\n".encode())
+    for name in ("a", "b", "outcome", "rater", "prompt", "covariates"):
+        column = getattr(comparisons, name)
+        sha.update(f"{name}:{'none' if column is None else column.shape}\n".encode())
+        if column is not None:
+            sha.update(column.astype("<f8" if name == "covariates" else "<i8").tobytes())
     return sha.hexdigest()
 
 

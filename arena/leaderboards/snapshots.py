@@ -268,6 +268,8 @@ def _is_known(leaderboard: Leaderboard, rows: BoardRows, options: LeaderboardOpt
         newest.vote_digest == rows.digest
         and newest.code_version == code_version()
         and newest.options == _plain(options)
+        # The digest knows competitors by their numbers alone.
+        and set(newest.standings.values_list("competitor_id", flat=True)) == set(rows.competitors)
         and {name: newest.counts.get(name) for name in facts} == facts
     )
 

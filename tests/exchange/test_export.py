@@ -23,13 +23,15 @@ from arena.exchange.export_schema import TABLES, Column, TableSchema
 from arena.exchange.formats.reading import read
 from arena.judging.models import Judge, JudgeCall, Judgment
 from arena.leaderboards.defaults import BOARDS, default_leaderboard, judges_of
-from arena.leaderboards.snapshots import take_snapshot
+from arena.leaderboards.snapshots import STANDING_FIELDS, take_snapshot
 from arena.raters.models import Rater, Team
 
 from .arena_rows import arena_55k, lines, pair
 
 NASTY = '=1+1\t"quoted"\r\n\u2028\'@ كيف 🙂'
 OUTCOMES = ("model_a", "model_b", "tie", "both_bad")
+PAIR_FIELDS = ("first__name", "second__name", "difference", "lower", "upper", "p", "verdict", "details")
+CATEGORY_FIELDS = ("category", "competitor__name", "rating", "lower", "upper", "battles")
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +52,7 @@ def some_votes() -> list[dict]:
     models = ("tern", "puffin", "gull")
     return [
         {
-            "prompt_id": f"p{number % 5}",
+            "prompt_id": f"p{(number * 3 + 4) % 5}",
             "model_a": models[number % 3],
             "model_b": models[(number + 1 + number % 2) % 3],
             "winner": OUTCOMES[(number * 7 // 3) % 4],
@@ -68,7 +70,14 @@ def spring(db, run, tmp_path) -> Campaign:
 
 
 def make_spring(run, tmp_path) -> Campaign:
-    """Prompts, responses, votes, judgments of two kinds and a battle of another arena; texts that bite."""
+    """Prompts, responses, votes, judgments of two kinds and a battle of another arena; texts that bite.
+
+    Raters and prompts have their numbers in another order than the one they appear in.
+    """
+    Rater.objects.bulk_create(
+        Rater(team=Team.default(), pseudonym=f"person {n}", admission=Rater.Admission.RECORDED)
+        for n in (3, 1, 0, 2)
+    )
     prompts = [{"id": f"p{n}", "prompt": NASTY + str(n), "hard": n % 2, "tags": ["a"]} for n in range(5)]
     texts = {"tern": NASTY, "puffin": "- a\n- b", "gull": ""}
     responses = [
@@ -101,9 +110,6 @@ def make_spring(run, tmp_path) -> Campaign:
     return Campaign.objects.get()
 
 
-SHOWN = ("rating", "lower", "upper", "bootstrap_lower", "rank_lower", "rank_upper", "ties")
-
-
 def boards(campaign: Campaign) -> list[dict]:
     """What the boards of people and of one judge say, by names instead of numbers."""
     judge = Judge.objects.get(name="weigher") if judges_of(campaign) else None
@@ -115,9 +121,19 @@ def board_of(campaign: Campaign, board, judge: Judge | None) -> dict:
     taken = take_snapshot(default_leaderboard(campaign, board, judge))
     if taken.snapshot is None:
         return {"state": taken.state}
-    standings = taken.snapshot.standings.order_by("competitor__name")
-    rows = list(standings.values("competitor__name", *SHOWN))
-    return {"rows": rows, "coefficients": taken.snapshot.coefficients, "warnings": taken.snapshot.warnings}
+    snapshot = taken.snapshot
+    named = [name for name in STANDING_FIELDS if name != "competitor_id"]
+    return {
+        "digest": snapshot.vote_digest,
+        "standings": repr(list(snapshot.standings.order_by("pk").values("competitor__name", *named))),
+        "pairs": repr(list(snapshot.pairs.order_by("pk").values(*PAIR_FIELDS))),
+        "categories": repr(list(snapshot.category_ratings.order_by("pk").values(*CATEGORY_FIELDS))),
+        "coefficients": snapshot.coefficients,
+        "warnings": snapshot.warnings,
+        "options": snapshot.options,
+        # Of the row itself, and so another in another database.
+        "counts": {name: count for name, count in snapshot.counts.items() if name != "last_id"},
+    }
 
 
 @pytest.fixture
@@ -220,9 +236,10 @@ def test_an_export_that_fails_leaves_nothing(spring, run, tmp_path, monkeypatch)
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_an_export_gives_an_empty_instance_the_same_boards(exported, run, tmp_path):
+def test_an_export_gives_an_empty_instance_the_same_boards_bit_for_bit(exported, run, tmp_path):
     before = exported("out.zip")
-    assert sum("rows" in board for board in before) >= 4
+    assert sum("standings" in board for board in before) >= 4
+    assert "bootstrap_lower" in before[0]["standings"]
     assert "“spring” imported" in run("import_campaign", tmp_path / "out.zip")
     assert boards(Campaign.objects.get()) == before
     assert Prompt.objects.get(external_id="p3").tags == ["a"]
@@ -232,17 +249,20 @@ def test_an_export_gives_an_empty_instance_the_same_boards(exported, run, tmp_pa
         run("import_campaign", tmp_path / "out.zip")
 
 
-def test_its_jsonl_alone_gives_the_same_boards_of_people(exported, run, tmp_path):
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_its_tables_alone_give_the_same_boards_of_people_bit_for_bit(exported, run, tmp_path, kind):
     before = exported("out")[: len(BOARDS)]
-    folder = tmp_path / "out" / "jsonl"
+    folder = tmp_path / "out" / kind
     birds = jsonl(tmp_path / "out", "prompts")
     assert {row["prompt_set"] for row in birds} == {"Birds", "spring (imported)"}
-    run("import_prompts", folder / "prompts.jsonl", "--set", "Birds")
-    run("import_responses", folder / "responses.jsonl", "--set", "Birds")
-    out = run("import_votes", folder / "votes.jsonl", "--campaign", "spring")
+    run("import_prompts", folder / f"prompts.{kind}", "--set", "Birds")
+    run("import_responses", folder / f"responses.{kind}", "--set", "Birds")
+    out = run("import_votes", folder / f"votes.{kind}", "--campaign", "spring")
     assert "1 row skipped that were taken back by their raters" in out
-    assert [board.get("rows") for board in boards(Campaign.objects.get())] == [
-        board.get("rows") for board in before
+    told = ("digest", "standings", "pairs", "categories", "coefficients", "warnings")
+    after = boards(Campaign.objects.get())
+    assert [{name: board.get(name) for name in told} for board in after] == [
+        {name: board.get(name) for name in told} for board in before
     ]
 
 

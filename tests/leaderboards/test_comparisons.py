@@ -60,6 +60,16 @@ def test_votes_without_a_prompt_are_clusters_of_their_own(small_campaign, cast, 
     assert rows.counts["votes_without_prompt"] == 2
 
 
+def test_raters_and_prompts_are_numbered_by_first_appearance(small_campaign, cast, cast_vote, board):
+    early, late = small_campaign.prompts[0], small_campaign.prompts[2]
+    second, first = sorted((cast.alice_rater, cast.bob_rater), key=lambda rater: rater.pk)
+    for prompt, rater in ((late, first), (None, second), (early, first), (late, second)):
+        cast_vote(small_campaign, prompt, "Ember", "Grove", "tie", rater)
+    comparisons = read(board()).comparisons
+    assert comparisons.rater.tolist() == [0, 1, 0, 1]
+    assert comparisons.prompt.tolist() == [0, 1, 2, 0]
+
+
 def test_no_prompt_anywhere_is_no_clustering_by_prompt(small_campaign, cast, cast_vote, board):
     cast_vote(small_campaign, None, "Ember", "Grove", "tie", cast.alice_rater)
     assert read(board()).comparisons.prompt is None
@@ -223,6 +233,18 @@ def test_the_digest_tells_any_other_row(small_campaign, cast, cast_vote, board):
         digests.append(read(leaderboard).digest)
     assert len(set(digests)) == 3
     assert read(leaderboard).digest == digests[-1]
+
+
+def test_the_same_votes_under_other_ids_have_the_same_digest(make_campaign, cast, cast_vote):
+    digests = []
+    for slug in ("one", "two"):
+        small = make_campaign(slug)
+        raters = (cast.alice_rater, cast.bob_rater)
+        for rater in raters if slug == "one" else reversed(raters):
+            cast_vote(small, small.prompts[1], "Ember", "Grove", "model_a", rater)
+        definition = Leaderboard(campaign=small.campaign, slug=slug, name=slug)
+        digests.append(read(definition).digest)
+    assert digests[0] == digests[1]
 
 
 def test_a_judges_board_without_a_judge_is_refused(board):

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.utils import timezone
 
-from arena.battles.models import Retraction, Vote
+from arena.battles.models import Battle, Retraction, Vote
 from arena.corpus.models import Prompt
 from arena.leaderboards import snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
@@ -178,6 +178,21 @@ def test_the_same_votes_make_no_second_snapshot(voted_campaign, few_resamples):
     run = snapshots.take_snapshot(board)
     assert run.state == State.UNCHANGED
     assert board.snapshots.count() == 1
+
+
+def test_the_same_numbers_about_other_models_are_another_snapshot(
+    small_campaign, cast, cast_vote, few_resamples
+):
+    """A digest holds no names."""
+    leaderboard = Leaderboard.objects.create(campaign=small_campaign.campaign, slug="all", name="all")
+    prompt, fjord = small_campaign.prompts[0], small_campaign.competitors[1]
+    vote = cast_vote(small_campaign, prompt, "Ember", "Grove", "model_a", cast.alice_rater)
+    first = snapshots.take_snapshot(leaderboard)
+    Battle.objects.filter(pk=vote.battle_id).update(competitor_b=fjord)
+    second = snapshots.take_snapshot(leaderboard)
+    assert (first.state, second.state) == (SnapshotRun.State.PUBLISHED, SnapshotRun.State.PUBLISHED)
+    assert first.snapshot.vote_digest == second.snapshot.vote_digest
+    assert {standing.competitor.name for standing in second.snapshot.standings.all()} == {"Ember", "Fjord"}
 
 
 def test_a_new_vote_and_a_retraction_each_make_a_new_snapshot(voted_campaign, cast, cast_vote, few_resamples):

@@ -119,9 +119,14 @@ class Covariance:
 
     @cached_property
     def design_effect(self) -> float:
-        """Mean variance of the ratings over their mean HC0 variance: 1 if votes don't cluster."""
-        independent = np.diag(self.independent).sum()
-        return float((self.deviations**2).sum() / independent) if independent else 1.0
+        """Mean cluster-robust variance of the ratings over their mean HC0 variance: 1 if votes don't cluster.
+
+        The model's variance, which stands in where votes are few, says nothing of clusters and isn't in it.
+        """
+        independent = np.diag(self.independent)
+        variances = np.max([np.diag(m) for m in (self.matrix, *self.floors)], axis=0)
+        own = _guarded(variances, independent, None, self.leaning) ** 2
+        return float(own.sum() / independent.sum()) if independent.any() else 1.0
 
     @property
     def fallen_back(self) -> NDArray[np.bool_]:

@@ -11,6 +11,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from textbook_boards import board, style_rows
 
+from ratings.board import fit_board
+from ratings.board_options import LeaderboardOptions
 from ratings.bradley_terry import fit_bradley_terry
 from ratings.clusters import cr0, effective_clusters, effective_for
 from ratings.comparisons import Comparisons, Policies
@@ -172,3 +174,14 @@ def test_sparse_boards_with_many_prompts_are_quick_to_check(monkeypatch):
     monkeypatch.setattr("ratings.deletions._parts", lambda *_: calls.append(1) or 1)
     connects_alone(rows, labels, 2500)
     assert len(calls) < 20  # not one per prompt
+
+
+def test_the_design_effect_is_of_the_clusters_and_not_of_the_models_variance_that_stands_in():
+    """Votes that are nearly all ties have next to no residuals: the model's own variance is far above."""
+    a, b = np.zeros(40, dtype=int), 1 + np.arange(40) % 4
+    outcome = np.where(np.arange(40) < 4, [0, 1, 0, 1] * 10, 2)
+    votes = Comparisons.of(5, a=a, b=b, outcome=outcome, rater=np.arange(40) % 10)
+    covariance = fit_board(votes, LeaderboardOptions(bootstrap=0, check=False)).covariance
+    assert covariance.leaning.all()
+    assert 0.3 < covariance.design_effect < 3
+    assert (covariance.deviations**2 / np.diag(covariance.independent)).max() > 5

@@ -24,16 +24,16 @@ from arena.endpoints import limits
 from arena.endpoints.client import CallFailure, EndpointConfig, Reply, ask
 from arena.endpoints.key_use import endpoint_key
 from arena.endpoints.leases import LEASE, keep_lease
+from arena.endpoints.limits import LOST
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.endpoints.transport import Limits
 
-# An attempt whose worker was killed. It may have been paid for, so it costs what was reserved.
-LOST = "lost"
 # A call that takes its worker down with it must not do so for ever.
 MOST_ATTEMPTS = 20
 # So many failures in a row, whichever the calls, and the endpoint rests.
 CIRCUIT_FAILURES = 10
 CIRCUIT_REST = timedelta(seconds=60)
+CIRCUIT_MEMORY = timedelta(hours=1)
 _CONNECT_SECONDS = 10.0
 # Failures before which the server may have done its work, and will charge for it.
 _MAYBE_CHARGED = frozenset({"timeout", "connection", "too_large", "not_json", "malformed", "undecodable"})
@@ -65,6 +65,7 @@ class Claim:
     endpoint: Endpoint
     token: str
     attempt_id: int
+    started_at: datetime
     prepared: Prepared | None = field(repr=False)
 
     @property
@@ -83,7 +84,7 @@ def endpoint_config(endpoint: Endpoint, parameters: Mapping[str, Any] | None = N
         base_url=endpoint.base_url,
         model=endpoint.model_id,
         api_key=endpoint_key(endpoint),
-        parameters={**endpoint.parameters, **(parameters or {})},
+        parameters=_accepted(endpoint, {**endpoint.parameters, **(parameters or {})}),
         structured_mode=endpoint.structured_mode,  # type: ignore[arg-type]
         max_tokens=endpoint.max_tokens,
         max_tokens_field=endpoint.max_tokens_field,  # type: ignore[arg-type]
@@ -91,6 +92,10 @@ def endpoint_config(endpoint: Endpoint, parameters: Mapping[str, Any] | None = N
         limits=Limits(connect=min(_CONNECT_SECONDS, seconds), read=seconds, total=seconds),
         allowed_hosts=tuple(settings.ENDPOINT_ALLOWED_HOSTS),
     )
+
+
+def _accepted(endpoint: Endpoint, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if name not in endpoint.refused_parameters}
 
 
 def next_due(endpoint: Endpoint, eligible: Q, now: datetime) -> Call | None:
@@ -160,13 +165,13 @@ def _lease(call: Call, saved: CallAttempt | None, prepared: Prepared | None, now
     if not taken:
         return Ended()  # cancelled in this moment
     if saved:
-        return Claim(call.pk, call.endpoint, token, saved.pk, None)
+        return Claim(call.pk, call.endpoint, token, saved.pk, saved.started_at, None)
     assert prepared  # noqa: S101
     last = call.attempts.aggregate(last=Max("number"))["last"] or 0
     attempt = CallAttempt.objects.create(
         call=call, number=last + 1, request=dict(prepared.payload), started_at=now
     )
-    return Claim(call.pk, call.endpoint, token, attempt.pk, prepared)
+    return Claim(call.pk, call.endpoint, token, attempt.pk, now, prepared)
 
 
 def end(call: Call, state: str) -> bool:
@@ -241,13 +246,17 @@ def settle(claim: Claim, state: str, next_try_at: datetime | None = None) -> boo
 def rest_after(claim: Claim, failure: CallFailure, wait: float, rest: bool) -> None:
     """Rest the endpoint when the server asked for it, or when nothing but failures comes from it."""
     now = timezone.now()
+    if failure.kind == "rate_limited":
+        limits.slow_down(claim.endpoint, claim.started_at)
     if rest or (failure.kind == "rate_limited" and failure.retry_after):
-        limits.pause(claim.endpoint, now + timedelta(seconds=wait))
-    elif failure.retryable and _only_failures(claim.endpoint):
-        limits.pause(claim.endpoint, now + CIRCUIT_REST)
+        limits.pause(claim.endpoint, now + timedelta(seconds=wait), "the server asked for it")
+    elif failure.retryable and _only_failures(claim.endpoint, now):
+        reason = f"the latest {CIRCUIT_FAILURES} requests failed; the last: {failure.message}"
+        limits.pause(claim.endpoint, now + CIRCUIT_REST, reason)
 
 
-def _only_failures(endpoint: Endpoint) -> bool:
-    latest = CallAttempt.objects.filter(call__endpoint=endpoint).exclude(finished_at=None).order_by("-pk")
+def _only_failures(endpoint: Endpoint, now: datetime) -> bool:
+    recent = CallAttempt.objects.filter(call__endpoint=endpoint, started_at__gt=now - CIRCUIT_MEMORY)
+    latest = recent.exclude(finished_at=None).order_by("-started_at", "-pk")
     kinds = list(latest.values_list("error_kind", flat=True)[:CIRCUIT_FAILURES])
     return len(kinds) == CIRCUIT_FAILURES and all(kinds)

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
+from random import Random
 from typing import Any
 
-from django.db.models import BooleanField, Min, Q, QuerySet
+from django.db import transaction
+from django.db.models import BooleanField, F, Min, Q, QuerySet, Sum
 from django.db.models.expressions import RawSQL
+from django.utils import timezone
 
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 
 MINUTE = timedelta(minutes=1)
+# Marks an attempt whose worker was killed. It may have been paid for, so it costs what was reserved.
+LOST = "lost"
 # How long to look away when tokens per minute are used up: attempts leave the window one by one.
 TOKEN_WAIT = 5.0
 # Tokens are at least a byte long and two or more in nearly all text, so this is on the safe side.
@@ -44,7 +49,7 @@ def wait_for_slot(endpoint: Endpoint, now: datetime) -> float | None:
 def _wait_for_concurrency(endpoint: Endpoint, now: datetime) -> float | None:
     """Whoever holds a lease goes on by itself; a dead worker's lease runs out."""
     held = open_calls(endpoint).filter(state=Call.State.CLAIMED, lease_until__gt=now)
-    if held.count() < endpoint.concurrency:
+    if held.count() < endpoint.calls_at_once:
         return None
     first = held.aggregate(first=Min("lease_until"))["first"]
     return (first - now).total_seconds() if first else None
@@ -55,8 +60,7 @@ def _wait_for_requests(endpoint: Endpoint, now: datetime) -> float | None:
     allowed = endpoint.requests_per_minute
     if not allowed:
         return None
-    latest = CallAttempt.objects.filter(call__endpoint=endpoint).order_by("-pk")
-    starts = latest.values_list("started_at", flat=True)[allowed - 1 : allowed]
+    starts = _of_the_last_minute(endpoint, now).values_list("started_at", flat=True)[allowed - 1 : allowed]
     wait = max(((start + MINUTE - now).total_seconds() for start in starts), default=0)
     return wait if wait > 0 else None
 
@@ -65,17 +69,18 @@ def _wait_for_tokens(endpoint: Endpoint, now: datetime) -> float | None:
     """An attempt on its way counts with the most it may answer."""
     if not endpoint.tokens_per_minute:
         return None
-    recent = CallAttempt.objects.filter(call__endpoint=endpoint).order_by("-pk")
-    used = 0
-    for start, finish, *tokens in recent.values_list(
-        "started_at", "finished_at", "tokens_in", "tokens_out"
-    ).iterator(chunk_size=200):
-        if start <= now - MINUTE:
-            break
-        used += sum(count or 0 for count in tokens) if finish else endpoint.max_tokens
-        if used >= endpoint.tokens_per_minute:
-            return TOKEN_WAIT
-    return None
+    recent = _of_the_last_minute(endpoint, now)
+    counted = recent.exclude(finished_at=None).aggregate(
+        tokens_in=Sum("tokens_in"), tokens_out=Sum("tokens_out")
+    )
+    on_their_way = recent.filter(finished_at=None).exclude(error_kind=LOST).count()
+    used = (counted["tokens_in"] or 0) + (counted["tokens_out"] or 0) + on_their_way * endpoint.max_tokens
+    return TOKEN_WAIT if used >= endpoint.tokens_per_minute else None
+
+
+def _of_the_last_minute(endpoint: Endpoint, now: datetime) -> QuerySet[CallAttempt]:
+    recent = CallAttempt.objects.filter(call__endpoint=endpoint, started_at__gt=now - MINUTE)
+    return recent.order_by("-started_at", "-pk")
 
 
 def has_prices(endpoint: Endpoint) -> bool:
@@ -95,7 +100,29 @@ def worst_cost(endpoint: Endpoint, payload: Mapping[str, Any], max_tokens: int) 
     return cost(endpoint, tokens_in, max_tokens)
 
 
-def pause(endpoint: Endpoint, until: datetime) -> None:
+def pause(endpoint: Endpoint, until: datetime, reason: str) -> None:
     """Rest the endpoint; a longer rest already ordered stands."""
     earlier = Q(paused_until=None) | Q(paused_until__lt=until)
-    Endpoint.objects.filter(earlier, pk=endpoint.pk).update(paused_until=until)
+    Endpoint.objects.filter(earlier, pk=endpoint.pk).update(paused_until=until, rest_reason=reason[:200])
+
+
+def slow_down(endpoint: Endpoint, asked_at: datetime) -> None:
+    """Half as many calls at once. What was asked before the last slowing-down says nothing new."""
+    with transaction.atomic():
+        fresh = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
+        if fresh.slowed_at and asked_at <= fresh.slowed_at:
+            return
+        slots = max(1, fresh.calls_at_once // 2)
+        Endpoint.objects.filter(pk=endpoint.pk).update(slots=slots, slowed_at=timezone.now())
+
+
+def speed_up(endpoint: Endpoint, random: Random) -> None:
+    """After an answer: one more at once for each round of calls, until as many as allowed.
+
+    A share of the answers stands for the round, so that not every one of them writes to the endpoint's row.
+    """
+    if endpoint.slots is None or random.random() * endpoint.slots >= 1:
+        return
+    slowed = Endpoint.objects.filter(pk=endpoint.pk, slots__isnull=False)
+    slowed.filter(slots__gte=F("concurrency") - 1).update(slots=None)
+    slowed.update(slots=F("slots") + 1)

@@ -1,7 +1,7 @@
 from urllib.parse import urlsplit
 
 from django.core.validators import MinValueValidator, RegexValidator
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -93,6 +93,23 @@ class Endpoint(models.Model):
     def answers_as_another(self) -> bool:
         """An alias that may come to mean another model, or a gateway with ideas of its own."""
         return bool(self.answering_model) and self.answering_model != self.model_id
+
+    @property
+    def calls_at_once(self) -> int:
+        """As many as the admin allows, or fewer while the server says that it's too busy."""
+        return min(self.concurrency, self.slots or self.concurrency)
+
+    def refuse(self, parameter: str) -> None:
+        """The server doesn't take this parameter: it isn't sent again."""
+        with transaction.atomic():
+            fresh = Endpoint.objects.select_for_update().get(pk=self.pk)
+            if parameter not in fresh.refused_parameters:
+                fresh.refused_parameters = [*fresh.refused_parameters, parameter]
+                fresh.save(update_fields=["refused_parameters"])
+
+    def wake(self) -> None:
+        """End its rest, whatever ordered it."""
+        Endpoint.objects.filter(pk=self.pk).update(paused_until=None, rest_reason="")
 
     @property
     def is_resting(self) -> bool:

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce, Now
 
-from arena.endpoints.models import Call
+from arena.endpoints.models import Call, CallAttempt
 
 
 class Run(models.Model):
@@ -38,6 +38,10 @@ class Run(models.Model):
     def calls(self) -> QuerySet[Call]:
         """All its calls, whatever their state."""
         raise NotImplementedError
+
+    def attempts(self) -> QuerySet[CallAttempt]:
+        """All requests sent for it, failed ones too."""
+        return CallAttempt.objects.filter(call__in=self.calls())
 
     @property
     def is_open(self) -> bool:

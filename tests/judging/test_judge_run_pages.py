@@ -1,7 +1,8 @@
 import pytest
 
+from arena.endpoints import tasks
+from arena.endpoints.desk import Desk
 from arena.endpoints.models import Call, Endpoint
-from arena.judging import tasks
 from arena.judging.models import JudgeCall, JudgeRun, Judgment
 from arena.judging.planning import plan_run
 from arena.raters.models import Team
@@ -261,13 +262,13 @@ def test_a_repeated_message_buys_nothing_twice(court, run, server):
 
 
 def test_a_lost_message_is_made_up_for_by_the_sweep(court, run, server):
-    tasks.sweep_runs()
+    tasks.sweep_calls()
     assert JudgeRun.objects.get().status == "completed"
     assert server.calls == 12
 
 
 def test_no_more_workers_are_called_than_an_endpoint_has_seats():
-    desk = tasks._Desk()
+    desk = Desk()
     assert [desk.call(1, 2) for _ in range(3)] == [True, True, False]
     assert desk.arrive(1, 2)
     assert not desk.call(1, 2)
@@ -279,7 +280,7 @@ def test_no_more_workers_are_called_than_an_endpoint_has_seats():
 
 
 def test_one_wake_up_is_enough():
-    desk = tasks._Desk()
+    desk = Desk()
     far = 1e12
     assert desk.should_wake(1, far)
     assert not desk.should_wake(1, far + 1)

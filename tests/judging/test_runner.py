@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from arena.endpoints import ledger
 from arena.endpoints.models import Call, CallAttempt, Endpoint
+from arena.endpoints.tasks import endpoints_with_due_calls
 from arena.judging import ending, runner
 from arena.judging.asking import prepare
 from arena.judging.models import JudgeCall, JudgeRun, Judgment
@@ -34,6 +35,11 @@ def outcomes(run) -> Counter:
 
 def states() -> Counter:
     return Counter(Call.objects.values_list("state", flat=True))
+
+
+def sweep() -> set[int]:
+    runner.ASKER.tidy()
+    return endpoints_with_due_calls([runner.ASKER])
 
 
 def failures() -> Counter:
@@ -205,6 +211,31 @@ def test_nothing_but_failures_rests_the_endpoint(court, server):
     assert server.calls == ledger.CIRCUIT_FAILURES
 
 
+def test_a_refused_parameter_is_left_out_from_then_on_and_remembered(court, server):
+    court.judge.parameters = {"temperature": 0, "seed": 7}
+    court.judge.save()
+    plan_run(court.campaign, [court.judge], court.pks)
+    server.script = [error(400, "temperature is not supported", param="temperature")]
+    work_off(court.endpoint)
+    court.endpoint.refresh_from_db()
+    assert court.endpoint.refused_parameters == ["temperature"]
+    assert states() == {"parsed": 12}
+    sent = [received.body for received in server.requests]
+    assert ["temperature" in body for body in sent] == [True] + 12 * [False]
+    assert all(body["seed"] == 7 for body in sent)
+
+
+def test_a_server_that_refuses_both_limits_of_tokens_pauses_the_run(court, server):
+    server.default = lambda body: error(
+        400, "unsupported", param="max_tokens" if "max_tokens" in body else "max_completion_tokens"
+    )
+    run = plan_run(court.campaign, [court.judge], court.pks[:1])
+    work_off(court.endpoint)
+    run.refresh_from_db()
+    assert run.status == JudgeRun.Status.PAUSED
+    assert server.calls == 2
+
+
 @pytest.mark.parametrize(
     ("step", "words"),
     [
@@ -212,13 +243,10 @@ def test_nothing_but_failures_rests_the_endpoint(court, server):
         (error(404, "no such model"), "Check the base URL"),
         (error(402, "Pay first"), "Pay first"),
         (error(302, Location="/elsewhere"), "Redirects aren't followed"),
-        (error(400, "temperature is not supported", param="temperature"), "temperature"),
     ],
 )
 def test_what_would_fail_every_call_pauses_the_run_with_words_and_costs_one_call(court, server, step, words):
     server.default = step
-    court.judge.parameters = {"temperature": 0}
-    court.judge.save()
     run = plan_run(court.campaign, [court.judge], court.pks)
     work_off(court.endpoint)
     run.refresh_from_db()
@@ -390,16 +418,16 @@ def test_a_call_that_kills_its_workers_ends_at_last(court, server):
 def test_a_run_whose_end_nobody_saw_is_finished_by_the_sweep(court):
     run = run_all(court)
     JudgeRun.objects.update(status=JudgeRun.Status.RUNNING, finished_at=None)
-    assert runner.sweep() == set()
+    assert sweep() == set()
     run.refresh_from_db()
     assert run.status == JudgeRun.Status.COMPLETED
 
 
 def test_the_sweep_names_the_endpoints_that_have_calls_due(court):
     run = plan_run(court.campaign, [court.judge], court.pks)
-    assert runner.sweep() == {court.endpoint.pk}
+    assert sweep() == {court.endpoint.pk}
     run.pause("by an admin")
-    assert runner.sweep() == set()
+    assert sweep() == set()
 
 
 # --- cancel, pause, retry ---------------------------------------------------------------------------------
@@ -437,7 +465,7 @@ def test_a_call_held_by_a_dead_worker_does_not_keep_a_cancelled_run_open(court):
     ending.cancel(run)
     assert outcomes(run) == {"": 1}
     let_time_pass()
-    runner.sweep()
+    sweep()
     assert outcomes(run) == {"no_verdict": 1}
     assert states() == {"cancelled": 2}
 

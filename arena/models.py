@@ -1,7 +1,8 @@
 """Index of the rooms' models: Django looks here, and a model may change rooms without a migration."""
 
 from arena.battles.gold_models import Gold
-from arena.battles.models import Battle, BattleNote, Exclusion, PairCount, PairWeight, Retraction, Vote
+from arena.battles.models import Battle, BattleNote, Exclusion, Retraction, Vote
+from arena.battles.pair_models import PairCount, PairWeight
 from arena.battles.seal_models import Seal
 from arena.campaigns.models import Campaign, Guide, Invite
 from arena.corpus.generation_models import GenerationCall, GenerationRecipe, GenerationRun
@@ -11,6 +12,7 @@ from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.exchange.models import Import, Origin
 from arena.judging.calibration_models import Calibration, CalibrationLabel, Measurement
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment, Probe, Rubric
+from arena.leaderboards.analysis_plan import AnalysisPlan
 from arena.leaderboards.card_models import JudgeCard, RunFigures
 from arena.leaderboards.models import (
     CategoryRating,
@@ -21,9 +23,11 @@ from arena.leaderboards.models import (
     SnapshotRun,
     Standing,
 )
+from arena.leaderboards.report_models import Reading, ReportText
 from arena.raters.models import Membership, Rater, Team
 
 __all__ = [
+    "AnalysisPlan",
     "Arrival",
     "Battle",
     "BattleNote",
@@ -62,6 +66,8 @@ __all__ = [
     "Prompt",
     "PromptSet",
     "Rater",
+    "Reading",
+    "ReportText",
     "Response",
     "Retraction",
     "Rubric",

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor
 from arena.judging.models import Judge
+from arena.leaderboards.analysis_plan import AnalysisPlan
 from arena.raters.access import User, teams_of
 from arena.raters.models import Role
 
@@ -39,6 +40,7 @@ class Leaderboard(models.Model):
         RATERS = "raters", _("people")
         JUDGE = "judge", _("judge")
         PANEL = "panel", _("panel of judges")
+        COMBINED = "combined", _("people and judge combined")
 
     class Visibility(models.TextChoices):
         PRIVATE = "private", _("the team's researchers and admins")
@@ -80,6 +82,14 @@ class Snapshot(models.Model):
     vote_digest = models.CharField(max_length=64)
     code_version = models.CharField(max_length=64)
     seed = models.PositiveBigIntegerField()
+    plan = models.ForeignKey(
+        AnalysisPlan,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="snapshots",
+        help_text="frozen before the first vote: the board is registered; none: exploratory",
+    )
 
     class Meta:
         get_latest_by = "pk"

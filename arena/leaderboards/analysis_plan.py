@@ -1,0 +1,86 @@
+"""What a campaign's boards are to answer, written down and frozen before anybody votes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from arena.campaigns.models import Campaign
+
+
+class AnalysisPlanQuerySet(models.QuerySet["AnalysisPlan"]):
+    def frozen(self) -> AnalysisPlanQuerySet:
+        return self.filter(frozen_at__isnull=False)
+
+
+class AnalysisPlan(models.Model):
+    """A draft may change; a frozen plan never does, and a change of mind is the next version."""
+
+    class Ties(models.TextChoices):
+        HALF = "half", _("count half a win")
+        DROP = "drop", _("are left out")
+        DAVIDSON = "davidson", _("are an outcome of their own (Davidson)")
+
+    class BothBad(models.TextChoices):
+        HALF = "half", _("counts as a tie")
+        DROP = "drop", _("is left out")
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="analysis_plans")
+    version = models.PositiveIntegerField(default=1)
+    question = models.TextField(_("question"), help_text=_("What shall be known when the campaign is over?"))
+    margin = models.FloatField(
+        _("margin, in points"),
+        default=10.0,
+        validators=[MinValueValidator(0.1), MaxValueValidator(1000)],
+        help_text=_("A smaller difference wouldn’t matter. 10 points: wins 51.4 % of decided battles."),
+    )
+    ties = models.CharField(_("ties"), max_length=8, choices=Ties.choices, default=Ties.HALF)
+    both_bad = models.CharField(_("both bad"), max_length=8, choices=BothBad.choices, default=BothBad.HALF)
+    boards = models.JSONField(_("boards"), default=list, help_text=_("names of the boards that answer it"))
+    raters = models.PositiveIntegerField(
+        _("raters"), null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    votes = models.PositiveIntegerField(
+        _("votes in all"), null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    frozen_at = models.DateTimeField(null=True, blank=True)
+    frozen_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    sha256 = models.CharField(max_length=64, blank=True)
+
+    objects = AnalysisPlanQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-version"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "version"], name="analysis_plans_are_numbered")
+        ]
+
+    def __str__(self) -> str:
+        return f"analysis plan {self.version} of {self.campaign_id}"
+
+    def content(self) -> dict[str, Any]:
+        names = ("question", "margin", "ties", "both_bad", "boards", "raters", "votes")
+        return {name: getattr(self, name) for name in names}
+
+    def freeze(self, user: Any) -> bool:
+        """False if it was frozen already, which stays as it was."""
+        canonical = json.dumps(self.content(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        frozen = {
+            "frozen_at": timezone.now(),
+            "frozen_by": user,
+            "sha256": hashlib.sha256(canonical.encode()).hexdigest(),
+        }
+        if not AnalysisPlan.objects.filter(pk=self.pk, frozen_at=None, **self.content()).update(**frozen):
+            return False
+        self.refresh_from_db()
+        return True

@@ -1,60 +1,26 @@
 """Who said what about the seven criteria of a hard prompt. What counts stands in the prompt itself."""
 
 from django.conf import settings
-from django.core.validators import MinValueValidator
 from django.db import models
-from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from arena.corpus.models import Prompt, PromptSet
 from arena.endpoints.models import Call, Endpoint
+from arena.endpoints.runs import Run
 
 
-class LabelRun(models.Model):
+class LabelRun(Run):
     """An LLM is asked which criteria the prompts of a set meet."""
-
-    class Status(models.TextChoices):
-        QUEUED = "queued", _("waiting")
-        RUNNING = "running", _("running")
-        PAUSED = "paused", _("paused")
-        COMPLETED = "completed", _("completed")
-        COMPLETED_WITH_FAILURES = "completed_with_failures", _("completed with failures")
-        CANCELLED = "cancelled", _("cancelled")
-
-    OPEN = (Status.QUEUED, Status.RUNNING, Status.PAUSED)
 
     prompt_set = models.ForeignKey(PromptSet, on_delete=models.PROTECT, related_name="label_runs")
     endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="label_runs")
-    budget_usd = models.DecimalField(
-        max_digits=12, decimal_places=4, null=True, blank=True, validators=[MinValueValidator(0)]
-    )
-    status = models.CharField(max_length=24, choices=Status.choices, default=Status.QUEUED)
-    status_reason = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    started_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return f"label run {self.pk} of {self.prompt_set_id}"
 
-    @property
-    def is_open(self) -> bool:
-        return self.status in self.OPEN
-
-    def begin(self) -> None:
-        """The first call is on its way."""
-        waiting = LabelRun.objects.filter(pk=self.pk, status=self.Status.QUEUED)
-        waiting.update(status=self.Status.RUNNING, started_at=Coalesce("started_at", Now()))
-
-    def pause(self, reason: str) -> bool:
-        """No new call goes out; what is on its way is still read."""
-        going = LabelRun.objects.filter(pk=self.pk, status__in=(self.Status.QUEUED, self.Status.RUNNING))
-        return bool(going.update(status=self.Status.PAUSED, status_reason=reason[:200]))
-
-    def resume(self) -> bool:
-        paused = LabelRun.objects.filter(pk=self.pk, status=self.Status.PAUSED)
-        return bool(paused.update(status=self.Status.QUEUED, status_reason=""))
+    def calls(self) -> models.QuerySet[Call]:
+        return Call.objects.filter(label_call__run=self)
 
 
 class LabelCall(models.Model):

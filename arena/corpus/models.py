@@ -90,9 +90,16 @@ class PromptSet(Arriving):
     def __str__(self) -> str:
         return f"{self.name} v{self.version}"
 
+    # Retired ones go on where they are in use.
+    FROZEN = (Status.PUBLISHED, Status.RETIRED)
+
     @property
     def is_draft(self) -> bool:
         return self.status == self.Status.DRAFT
+
+    def may_go_to(self, endpoint: Endpoint) -> bool:
+        """Whether its texts may be sent there: internal ones go to internal endpoints alone."""
+        return endpoint.is_internal or not self.is_internal
 
 
 class Prompt(Arriving):
@@ -179,6 +186,22 @@ class Competitor(Arriving):
         super().save(*args, **kwargs)
 
 
+class ResponseQuerySet(models.QuerySet["Response"]):
+    def fit_to_fight(self, leak_policy: str) -> "ResponseQuerySet":
+        """Those with a text that raters of a campaign may see; what nobody has looked at yet may leak.
+
+        `leak_policy` is flag, exclude or mask, as in the campaign.
+        """
+        there = self.filter(is_blank=False, tombstone=None, prompt__tombstone=None)
+        if leak_policy == "exclude":
+            return there.filter(leak__in=[Response.Leak.CLEAN, Response.Leak.DISMISSED])
+        if leak_policy == "mask":
+            return there.exclude(leak=Response.Leak.UNCHECKED)
+        if leak_policy == "flag":
+            return there
+        raise ValueError(f"a leak policy is flag, exclude or mask, not {leak_policy!r}")
+
+
 class Response(Arriving):
     class Leak(models.TextChoices):
         UNCHECKED = "unchecked", _("not checked yet")
@@ -225,6 +248,8 @@ class Response(Arriving):
         help_text="of a redacted response: hash, reason, who, when; its counts stay where they are",
     )
 
+    objects = LandedManager.from_queryset(ResponseQuerySet)()
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["prompt", "competitor", "sample"], name="one_response_per_sample")
@@ -242,3 +267,8 @@ class Response(Arriving):
     @property
     def html(self) -> SafeString:
         return stored_html(self.rendered_html)
+
+    def html_under(self, leak_policy: str) -> SafeString:
+        """As raters of a campaign with this policy see it."""
+        is_masked = leak_policy == "mask" and self.leak == self.Leak.FOUND
+        return stored_html(self.masked_html if is_masked else self.rendered_html)

@@ -1,0 +1,105 @@
+"""Which responses give away who wrote them: looked at once each, and again when a name changes.
+
+A response that wasn't looked at yet isn't drawn where leaks are left out or masked, so it needs no check on
+its way in.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from arena.corpus.leaks import Leak, Names, find_leaks, mask
+from arena.corpus.models import Competitor, Response
+from arena.corpus.render import render
+
+_BATCH = 100
+_WRITTEN = ("leak", "leak_words", "masked_html")
+_MOST_WORDS = 20
+
+
+def check_unchecked(responses: QuerySet[Response] | None = None, *, until: float | None = None) -> int:
+    """Looks at what nobody has looked at, until `until` on the monotonic clock; how many there were."""
+    waiting = (Response.objects.all() if responses is None else responses).filter(
+        leak=Response.Leak.UNCHECKED
+    )
+    names: dict[int, Names] = {}
+    done = 0
+    while until is None or time.monotonic() < until:
+        batch = list(waiting.order_by("pk").only("text", "competitor_id", "leak_words", "tombstone")[:_BATCH])
+        if not batch:
+            break
+        _know(names, batch)
+        for response in batch:
+            _check(response, names[response.competitor_id])
+        _store(batch)
+        done += len(batch)
+    return done
+
+
+def _know(names: dict[int, Names], batch: Iterable[Response]) -> None:
+    new = {response.competitor_id for response in batch} - names.keys()
+    for competitor in Competitor.objects.filter(pk__in=new):
+        names[competitor.pk] = names_of(competitor)
+
+
+def names_of(competitor: Competitor) -> Names:
+    """Its own names, and those of all that the team compares, which it may claim to be."""
+    others = Competitor.objects.filter(team=competitor.team_id).exclude(pk=competitor.pk).order_by("pk")
+    models: list[str] = []
+    makers = [competitor.organisation]
+    for name, aliases, organisation in others.values_list("name", "aliases", "organisation"):
+        models += [name, *aliases]
+        makers.append(organisation)
+    return Names(
+        own=(competitor.name, *competitor.aliases),
+        models=tuple(dict.fromkeys(models)),
+        makers=tuple(dict.fromkeys(maker for maker in makers if maker)),
+    )
+
+
+def _check(response: Response, names: Names) -> None:
+    leaks = find_leaks(response.text, names)
+    words = list(dict.fromkeys(leak.words for leak in leaks))[:_MOST_WORDS]
+    # What an admin has called no leak stays none, unless there is more now.
+    known = bool(words) and set(words) <= set(response.leak_words)
+    response.masked_html = _masked(response.text, leaks) if leaks else ""
+    response.leak_words = words
+    if not words:
+        response.leak = Response.Leak.CLEAN
+    else:
+        response.leak = Response.Leak.DISMISSED if known else Response.Leak.FOUND
+
+
+def _masked(text: str, leaks: list[Leak]) -> str:
+    return render(mask(text, leaks))
+
+
+def _store(batch: list[Response]) -> None:
+    """A response that was redacted or looked at meanwhile is left as it is."""
+    with transaction.atomic():
+        mine = Response.objects.select_for_update().filter(pk__in=[response.pk for response in batch])
+        still = set(mine.filter(leak=Response.Leak.UNCHECKED, tombstone=None).values_list("pk", flat=True))
+        Response.objects.bulk_update([response for response in batch if response.pk in still], _WRITTEN)
+        gone = Q(leak=Response.Leak.UNCHECKED) & ~Q(tombstone=None)
+        mine.filter(gone).update(leak=Response.Leak.CLEAN, leak_words=[], masked_html="")
+
+
+def look_again(responses: QuerySet[Response]) -> int:
+    """Have them looked at anew; words that an admin has dismissed stay dismissed."""
+    responses.filter(leak=Response.Leak.FOUND).update(leak_words=[])
+    return responses.exclude(leak=Response.Leak.UNCHECKED).update(leak=Response.Leak.UNCHECKED)
+
+
+def dismiss(response: Response) -> bool:
+    """An admin says that this is no leak."""
+    found = Response.objects.filter(pk=response.pk, leak=Response.Leak.FOUND)
+    return bool(found.update(leak=Response.Leak.DISMISSED))
+
+
+def take_back(response: Response) -> bool:
+    dismissed = Response.objects.filter(pk=response.pk, leak=Response.Leak.DISMISSED)
+    return bool(dismissed.update(leak=Response.Leak.FOUND))

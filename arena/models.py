@@ -12,7 +12,6 @@ from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.exchange.models import Import, Origin
 from arena.judging.calibration_models import Calibration, CalibrationLabel, Measurement
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment, Probe, Rubric
-from arena.leaderboards.analysis_plan import AnalysisPlan
 from arena.leaderboards.card_models import JudgeCard, RunFigures
 from arena.leaderboards.models import (
     CategoryRating,
@@ -23,11 +22,9 @@ from arena.leaderboards.models import (
     SnapshotRun,
     Standing,
 )
-from arena.leaderboards.report_models import Reading, ReportText
 from arena.raters.models import Membership, Rater, Team
 
 __all__ = [
-    "AnalysisPlan",
     "Arrival",
     "Battle",
     "BattleNote",
@@ -66,8 +63,6 @@ __all__ = [
     "Prompt",
     "PromptSet",
     "Rater",
-    "Reading",
-    "ReportText",
     "Response",
     "Retraction",
     "Rubric",

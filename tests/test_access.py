@@ -14,7 +14,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls.resolvers import RoutePattern
 from django.utils import timezone
 
-from arena.battles.models import Battle
+from arena.battles.models import Battle, Exclusion
 from arena.endpoints.models import Endpoint
 from arena.exchange.models import Import
 from arena.judging.models import Judge, JudgeRun, Judgment
@@ -100,6 +100,9 @@ def fill_route(visitors, small_campaign, cast):
     brought = Import.objects.create(
         team=cast.team, kind="prompts", target="x", file_name="x.csv", file_sha256="", state="previewed"
     )
+    exclusion = Exclusion.objects.create(
+        campaign=small_campaign.campaign, rater=cast.bob_rater, rule="by_hand", since=timezone.now()
+    )
     member = Membership.objects.get(user=cast.ravi)
     by_route = {
         "/battles/": {"public_id": battle.public_id},
@@ -114,6 +117,7 @@ def fill_route(visitors, small_campaign, cast):
         "/judging/judgments/": {"pk": judgment.pk},
         "/prompt-sets/": {"pk": small_campaign.prompt_set.pk},
         "/team/": {"pk": member.pk},
+        "/campaigns/<slug:slug>/exclusions/": {"slug": "small", "pk": exclusion.pk},
         "/campaigns/": {"slug": "small", "pk": small_campaign.invite.pk},
         "/api/v1/campaigns/": {"slug": "small"},
         "/join/": {"token": small_campaign.token},

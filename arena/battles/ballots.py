@@ -12,6 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from arena.battles.draw import draw_again, uncount
+from arena.battles.exclusions import exclude_unblinded
 from arena.battles.models import Battle, BattleNote, Retraction, Vote
 from arena.campaigns.models import Campaign
 from arena.raters.models import Rater
@@ -70,6 +71,8 @@ def cast(
     try:
         with transaction.atomic():
             vote.save(force_insert=True)
+            if battle.is_unblinded:
+                exclude_unblinded(vote)
     except IntegrityError:
         # Another request was faster, with this battle or with this key.
         first = Vote.objects.filter(battle_id=battle.pk).first()

@@ -21,7 +21,8 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from arena.battles import pairing
-from arena.battles.models import Battle, PairCount
+from arena.battles.models import Battle
+from arena.battles.pair_models import PairCount
 from arena.campaigns.models import Campaign
 from arena.campaigns.opening import drawable_responses
 from arena.corpus.models import Prompt, PromptSet

@@ -1,10 +1,10 @@
 import uuid
-from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
-from django.db.models import Count, F, FilteredRelation, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, Subquery
 from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from arena.battles.gold_models import Gold
 from arena.campaigns.models import Campaign, Guide
 from arena.corpus.models import Competitor, Prompt, Response
-from arena.raters.models import Rater
+from arena.raters.models import Rater, Role
 
 
 class Outcome(models.TextChoices):
@@ -42,15 +42,31 @@ class BattleQuerySet(models.QuerySet["Battle"]):
             "response_b__rendered_html",
         )
 
-    def with_ballot(self) -> "BattleQuerySet":
-        """With all a ballot needs: campaign, its guide, rater, how many of their votes stand, the vote."""
+    def with_ballot(self, user_id: str | int | None = None) -> "BattleQuerySet":
+        """With all a ballot needs: campaign, its guide, rater, how many of their votes stand, the vote.
+
+        And whether the rater, or the user in whose session the battle is opened, may see the names.
+        """
         guides = Guide.objects.filter(campaign=OuterRef("campaign")).order_by("-version")
         votes = Vote.objects.filter(
             rater=OuterRef("rater"), battle__campaign=OuterRef("campaign"), retraction=None
         ).order_by()
         counted = votes.values("rater").annotate(count=Count("pk")).values("count")
-        annotations = {"guide_id": Subquery(guides.values("pk")[:1]), "votes_standing": Subquery(counted)}
+        annotations = {
+            "guide_id": Subquery(guides.values("pk")[:1]),
+            "votes_standing": Subquery(counted),
+            "is_unblinded": _may_see_names(user_id),
+        }
         return self.select_related("campaign", "rater", "vote").annotate(**annotations)
+
+
+def _may_see_names(user_id: str | int | None) -> Exists:
+    who = Q(pk=OuterRef("rater__user")) if user_id is None else Q(pk=OuterRef("rater__user")) | Q(pk=user_id)
+    in_team = Q(
+        memberships__team=OuterRef("campaign__team"),
+        memberships__role__in=[Role.RESEARCHER, Role.ADMIN],
+    )
+    return Exists(User.objects.filter(who & (Q(is_superuser=True) | in_team)))
 
 
 class Battle(models.Model):
@@ -101,6 +117,7 @@ class Battle(models.Model):
     # Annotations of BattleQuerySet.
     guide_id: int | None
     votes_standing: int | None
+    is_unblinded: bool
 
     objects = BattleQuerySet.as_manager()
 
@@ -152,66 +169,6 @@ class Battle(models.Model):
         return self.expires_at is not None and self.expires_at <= now
 
 
-class PairCountQuerySet(models.QuerySet["PairCount"]):
-    def add(
-        self, campaign_id: int, pairs: Mapping[tuple[int, int], int], new: Iterable[tuple[int, int]]
-    ) -> None:
-        """Raises each pair's count; rows are made for `new` pairs, unless someone else has just made them."""
-        rows = [PairCount(campaign_id=campaign_id, low_id=low, high_id=high) for low, high in new]
-        if rows:
-            PairCount.objects.bulk_create(rows, ignore_conflicts=True)
-        for by in sorted(set(pairs.values())):
-            which = Q(pk=None)
-            for (low, high), increment in pairs.items():
-                if increment == by:
-                    which |= Q(low=low, high=high)
-            self.filter(which, campaign_id=campaign_id).update(battles=F("battles") + by)
-
-
-class PairCount(models.Model):
-    """How often a pair has been drawn in a campaign, skips taken off: pairing never counts votes."""
-
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="pair_counts")
-    low = models.ForeignKey(Competitor, on_delete=models.CASCADE, related_name="+")
-    high = models.ForeignKey(Competitor, on_delete=models.CASCADE, related_name="+")
-    battles = models.PositiveIntegerField(default=0)
-
-    objects = PairCountQuerySet.as_manager()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["campaign", "low", "high"], name="one_count_per_pair"),
-            models.CheckConstraint(condition=Q(low__lt=F("high")), name="pair_is_in_order"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.low_id} and {self.high_id}: {self.battles}"
-
-
-class PairWeight(models.Model):
-    """How much one more vote on a pair would settle, by the newest snapshot; pairing draws by it.
-
-    Written by a higher room, which knows how to compute it.
-    """
-
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="pair_weights")
-    low = models.ForeignKey(Competitor, on_delete=models.CASCADE, related_name="+")
-    high = models.ForeignKey(Competitor, on_delete=models.CASCADE, related_name="+")
-    weight = models.FloatField()
-    snapshot_id = models.BigIntegerField(help_text="the number of the snapshot that it comes from")
-    at = models.DateTimeField()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["campaign", "low", "high"], name="one_weight_per_pair"),
-            models.CheckConstraint(condition=Q(low__lt=F("high")), name="weighed_pair_is_in_order"),
-            models.CheckConstraint(condition=Q(weight__gte=0), name="weight_is_not_negative"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.low_id} and {self.high_id}: {self.weight:.3g}"
-
-
 class VoteQuerySet(models.QuerySet["Vote"]):
     def of(self, rater: Rater, campaign: Campaign) -> "VoteQuerySet":
         return self.filter(rater=rater, battle__campaign=campaign)
@@ -223,6 +180,9 @@ class VoteQuerySet(models.QuerySet["Vote"]):
     def rated(self) -> "VoteQuerySet":
         """On battles that boards count: a repeat says how steady a rater is, a gold how careful."""
         return self.exclude(battle__kind__in=[Battle.Kind.GOLD, Battle.Kind.REPEAT])
+
+    def repeats(self) -> "VoteQuerySet":
+        return self.filter(battle__kind=Battle.Kind.REPEAT)
 
     def excluded(self, campaign_id: int, at: datetime | None = None) -> "VoteQuerySet":
         """Of one campaign, left out by an exclusion that was in force at that time."""
@@ -281,9 +241,13 @@ class ExclusionQuerySet(models.QuerySet["Exclusion"]):
 
 
 def _excluded(campaign_id: int, at: datetime | None) -> Q:
-    in_force = Exclusion.objects.in_force(at).filter(campaign=campaign_id)
-    votes = in_force.filter(vote__isnull=False).values("vote")
-    return Q(pk__in=votes) | Q(rater__in=in_force.filter(rater__isnull=False).values("rater"))
+    return left_out_by(Exclusion.objects.in_force(at).filter(campaign=campaign_id))
+
+
+def left_out_by(exclusions: ExclusionQuerySet) -> Q:
+    """The votes of one campaign that these exclusions of it name."""
+    votes = exclusions.filter(vote__isnull=False).values("vote")
+    return Q(pk__in=votes) | Q(rater__in=exclusions.filter(rater__isnull=False).values("rater"))
 
 
 class Exclusion(models.Model):

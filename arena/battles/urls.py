@@ -1,12 +1,18 @@
 from django.urls import path
 
-from arena.battles import views
+from arena.battles import exclusion_views, views
 
 urlpatterns = [
     path("campaigns/<slug:slug>/battle/", views.battle, name="battle"),
     path("campaigns/<slug:slug>/battle/more/", views.battle_more, name="battle-more"),
     path("campaigns/<slug:slug>/preview/", views.battle_preview, name="battle-preview"),
     path("campaigns/<slug:slug>/my-votes/", views.my_votes, name="my-votes"),
+    path("campaigns/<slug:slug>/exclusions/", exclusion_views.battle_exclusions, name="battle-exclusions"),
+    path(
+        "campaigns/<slug:slug>/exclusions/<int:pk>/revoke/",
+        exclusion_views.battle_exclusion_revoke,
+        name="battle-exclusion-revoke",
+    ),
     path("battles/<uuid:public_id>/vote/", views.battle_vote, name="battle-vote"),
     path("battles/<uuid:public_id>/undo/", views.battle_undo, name="battle-undo"),
     path("battles/<uuid:public_id>/skip/", views.battle_skip, name="battle-skip"),

@@ -6,6 +6,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
 from django.contrib import messages
+from django.contrib.auth import SESSION_KEY as USER_KEY
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import redirect, render
@@ -196,7 +197,9 @@ def no_place(request: HttpRequest, campaign: Campaign | None) -> HttpResponse:
 
 def own_battle(request: HttpRequest, public_id: UUID) -> tuple[Battle, Rater]:
     """The battle, if it was handed to the rater in this browser. Someone else's and none look the same."""
-    battle = Battle.objects.with_ballot().filter(public_id=public_id, rater__is_active=True).first()
+    # The user's number is in the session; the user isn't looked up for a vote.
+    ballot = Battle.objects.with_ballot(request.session.get(USER_KEY))
+    battle = ballot.filter(public_id=public_id, rater__is_active=True).first()
     raters = request.session.get(SESSION_KEY, {})
     if not (battle and battle.rater) or raters.get(str(battle.campaign_id)) != battle.rater_id:
         raise NoPlaceError

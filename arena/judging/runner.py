@@ -14,18 +14,20 @@ from django.utils import timezone
 from arena.endpoints import asking as calls
 from arena.endpoints import ledger
 from arena.endpoints.client import CallFailure
-from arena.endpoints.history import remember_mode, remember_model
+from arena.endpoints.history import History, history_of, remember_mode, remember_model
 from arena.endpoints.models import Call, CallAttempt
 from arena.judging import ending
-from arena.judging.asking import History, history_of, prepare, read_attempt, rubric_text
-from arena.judging.models import JudgeCall, JudgeRun
-from arena.judging.verdict import Verdict, VerdictFailure
-
-ELIGIBLE = Q(judge_call__judgment__run__status__in=JudgeRun.GOING)
+from arena.judging.asking import prepare, read_attempt
+from arena.judging.errands import errand_of
+from arena.judging.models import JudgeRun
+from arena.judging.verdict import VerdictFailure
 
 
 class JudgeAsker(calls.Asker):
-    eligible = ELIGIBLE
+    """Both orders of battles, or probes: one asker would have to look through every call for its own."""
+
+    def __init__(self, eligible: Q) -> None:
+        self.eligible = eligible
 
     def prepare(self, call: Call) -> ledger.Prepared | ledger.Later | ledger.Ended:
         return prepare(call)
@@ -40,34 +42,35 @@ class JudgeAsker(calls.Asker):
         ending.reopen(claim, at)
 
     def pause(self, claim: ledger.Claim, reason: str) -> None:
-        JudgeRun.objects.get(judgments__judge_calls__call=claim.call_id).pause(reason)
+        ending.run_of(claim.call_id).pause(reason)
 
     def tidy(self) -> None:
         finish_runs()
-        for run in JudgeRun.objects.filter(
-            status=JudgeRun.Status.CANCELLED, judgments__outcome=""
-        ).distinct():
+        cancelled = JudgeRun.objects.filter(status=JudgeRun.Status.CANCELLED)
+        silent = cancelled.filter(judgments__outcome="") | cancelled.filter(probes__call__state__in=Call.OPEN)
+        for run in silent.distinct():
             ending.end_waiting(run, Call.State.CANCELLED, abandoned=True)
 
 
-ASKER = JudgeAsker()
+OF_BATTLES = JudgeAsker(Q(judge_call__judgment__run__status__in=JudgeRun.GOING))
+PROBES = JudgeAsker(Q(probe__run__status__in=JudgeRun.GOING))
+ASKERS = (OF_BATTLES, PROBES)
 
 
 def do_one(endpoint_id: int) -> calls.Outcome:
     """Take one due judge call of this endpoint to its next state. A Claim says that there may be more."""
-    return calls.do_one(endpoint_id, [ASKER])[0]
+    return calls.do_one(endpoint_id, ASKERS)[0]
 
 
 def handle_reply(claim: ledger.Claim) -> None:
     """Read the stored reply: a verdict ends the call; what can't be read is asked for once more."""
     attempt = CallAttempt.objects.get(pk=claim.attempt_id)
-    judge_call = JudgeCall.objects.with_all().get(call_id=claim.call_id)
-    rubric = rubric_text(judge_call.judgment.judge.rubric)  # type: ignore[arg-type]
+    rubric = errand_of(claim.call_id).rubric
     found = read_attempt(attempt, rubric)
     remember_model(claim.endpoint, attempt)
     remember_mode(claim.endpoint, attempt)
-    if isinstance(found, Verdict):
-        ending.close(claim, Call.State.PARSED, verdict=found)
+    if not isinstance(found, VerdictFailure):
+        ending.close(claim, Call.State.PARSED, found=found)
         return
     earlier = (
         read_attempt(reply, rubric) for reply in _history(claim).replies if reply.number < attempt.number
@@ -80,7 +83,7 @@ def handle_reply(claim: ledger.Claim) -> None:
 
 
 def handle_failure(claim: ledger.Claim, failure: CallFailure) -> None:
-    calls.handle_failure(ASKER, claim, failure)
+    calls.handle_failure(OF_BATTLES, claim, failure)
 
 
 def _history(claim: ledger.Claim) -> History:

@@ -19,6 +19,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from numpy.typing import NDArray
 
+from arena.battles import exclusions
 from arena.battles.models import Battle, Outcome, Vote
 from arena.corpus.models import Prompt, Response
 from arena.judging.models import Judgment
@@ -41,6 +42,8 @@ JUDGMENT_OUTCOMES = {
     for name in Judgment.Outcome.values
     if name != Judgment.Outcome.NO_VERDICT
 }
+
+EXCLUDED = {exclusions.BY_HAND: "excluded_by_hand", exclusions.UNBLINDED: "excluded_unblinded"}
 
 
 @dataclass(frozen=True)
@@ -99,8 +102,7 @@ def read_rows(leaderboard: Leaderboard, cutoff: Cutoff) -> BoardRows:
 def _rows_of(leaderboard: Leaderboard) -> QuerySet[Any]:
     """All votes or judgments that could count, before any cutoff. Gold battles are never rated."""
     if leaderboard.source == Leaderboard.Source.RATERS:
-        votes = Vote.objects.filter(battle__campaign=leaderboard.campaign_id)
-        return votes.exclude(battle__kind=Battle.Kind.GOLD)
+        return Vote.objects.filter(battle__campaign=leaderboard.campaign_id).rated()
     if leaderboard.judge_id is None:
         raise ValueError(f"leaderboard {leaderboard.slug} has the source judge and names none")
     judgments = Judgment.objects.filter(run__campaign=leaderboard.campaign_id, judge=leaderboard.judge_id)
@@ -115,9 +117,19 @@ def _votes(leaderboard: Leaderboard, cutoff: Cutoff) -> tuple[Columns, dict[str,
         "retracted": rows.filter(retracted).count(),
         "after_cutoff": rows.filter(late).exclude(retracted).count(),
     }
+    standing = _standing(rows, cutoff)
+    repeats = Vote.objects.filter(battle__campaign=leaderboard.campaign_id, pk__lte=cutoff.last_id).repeats()
+    left_out["repeated"] = _standing(repeats, cutoff).count()
+    for rule, count in exclusions.counts_by_rule(standing, leaderboard.campaign_id, cutoff.at).items():
+        reason = EXCLUDED.get(rule, "excluded_by_check")
+        left_out[reason] = left_out.get(reason, 0) + count
+    kept = standing.not_excluded(leaderboard.campaign_id, cutoff.at)
+    return _stream(kept, VOTE_OUTCOMES, F("rater_id")), left_out
+
+
+def _standing(rows: Any, cutoff: Cutoff) -> Any:
     # exclude(retraction__at__lte=…) would put a subquery under every row.
-    standing = rows.filter(Q(retraction=None) | Q(retraction__at__gt=cutoff.at), voted_at__lte=cutoff.at)
-    return _stream(standing, VOTE_OUTCOMES, F("rater_id")), left_out
+    return rows.filter(Q(retraction=None) | Q(retraction__at__gt=cutoff.at), voted_at__lte=cutoff.at)
 
 
 def _judgments(leaderboard: Leaderboard, cutoff: Cutoff) -> tuple[Columns, dict[str, int]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Exists, Max, OuterRef, Q
 from django.utils import timezone
 
-from arena.battles.models import Retraction, Vote
+from arena.battles.models import Exclusion, Retraction, Vote
 from arena.campaigns.models import Campaign
 from arena.judging.models import Judgment
 from arena.leaderboards.defaults import ensure_leaderboards
@@ -51,6 +51,7 @@ def _anything_new(campaign: Campaign, since: datetime) -> bool:
     return (
         Vote.objects.filter(battle__campaign=campaign, pk__gt=_last_read(campaign)).exists()
         or Retraction.objects.filter(vote__battle__campaign=campaign, at__gt=since).exists()
+        or Exclusion.objects.filter(Q(since__gt=since) | Q(revoked_at__gt=since), campaign=campaign).exists()
         or Judgment.objects.filter(run__campaign=campaign, resolved_at__gt=since).exists()
     )
 

@@ -139,6 +139,22 @@ LEFT_OUT = {
         "%(n)s vote is dated after this snapshot and is not in.",
         "%(n)s votes are dated after this snapshot and are not in.",
     ),
+    "repeated": (
+        "%(n)s vote on a planned repeat is not in: it says how steady a rater is.",
+        "%(n)s votes on planned repeats are not in: they say how steady raters are.",
+    ),
+    "excluded_by_hand": (
+        "%(n)s vote was left out by the team, with a reason that is exported.",
+        "%(n)s votes were left out by the team, with reasons that are exported.",
+    ),
+    "excluded_unblinded": (
+        "%(n)s vote is left out: it was cast by someone who may see which model wrote what.",
+        "%(n)s votes are left out: they were cast by people who may see which model wrote what.",
+    ),
+    "excluded_by_check": (
+        "%(n)s vote is left out by a check of raters.",
+        "%(n)s votes are left out by checks of raters.",
+    ),
     "hardness_unknown": (
         "%(n)s vote is about a prompt of which nobody has said whether it is hard; it is not in.",
         "%(n)s votes are about prompts of which nobody has said whether they are hard; they are not in.",

@@ -11,7 +11,8 @@ from django.utils import timezone
 from scipy.stats import binomtest
 
 from arena.battles import ballots, draw
-from arena.battles.models import Battle, BattleNote, PairCount
+from arena.battles.models import Battle, BattleNote
+from arena.battles.pair_models import PairCount
 from arena.battles.pairing import propensities
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response

@@ -9,7 +9,8 @@ import pytest
 from django.test import Client
 
 from arena.battles import preview
-from arena.battles.models import Battle, BattleNote, PairCount, Vote
+from arena.battles.models import Battle, BattleNote, Vote
+from arena.battles.pair_models import PairCount
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, PromptSet, Response
 

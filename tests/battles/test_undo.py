@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from arena.battles.models import Battle, PairCount, Retraction, Vote
+from arena.battles.models import Battle, Retraction, Vote
+from arena.battles.pair_models import PairCount
 from arena.campaigns.models import Campaign
 
 HTML = {"Accept": "text/html"}

@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
+from arena.battles import exclusions
 from arena.battles.models import Battle, Retraction, Vote
 from arena.corpus.models import Prompt, Response
+from arena.leaderboards import sentences
 from arena.leaderboards.comparisons import STYLE, Cutoff, cutoff_now, read_rows
-from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.models import Leaderboard, SnapshotRun
+from arena.leaderboards.schedule import is_due, request_snapshots
+from arena.leaderboards.snapshots import do_run
 from ratings.comparisons import OUTCOMES
 
 
@@ -260,5 +264,57 @@ def test_reading_takes_as_many_queries_for_many_votes_as_for_few(
         campaign=small.campaign, slug="style", name="style", style_control=True
     )
     cutoff = Cutoff(timezone.now(), Vote.objects.latest("pk").pk)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(11):
         assert len(read_rows(leaderboard, cutoff).comparisons) == 500
+
+
+def test_excluded_votes_and_raters_are_out_and_counted_once_by_rule(small_campaign, cast, cast_vote, board):
+    prompt, campaign = small_campaign.prompts[0], small_campaign.campaign
+    kept = cast_vote(small_campaign, prompt, "Ember", "Grove", "model_a", cast.bob_rater)
+    unblinded = cast_vote(small_campaign, prompt, "Ember", "Grove", "model_b", cast.bob_rater)
+    for outcome in ("tie", "both_bad"):
+        asleep = cast_vote(small_campaign, prompt, "Ember", "Fjord", outcome, cast.alice_rater)
+    exclusions.exclude_unblinded(unblinded)
+    exclusions.exclude_unblinded(asleep)
+    exclusions.exclude_rater(campaign, cast.alice_rater, cast.carol, "asleep")
+    rows = read(board())
+    assert outcomes_of(rows) == [kept.outcome]
+    # The vote that both rules leave out counts under the first.
+    assert rows.left_out == {"excluded_by_hand": 2, "excluded_unblinded": 1}
+    assert [words for words in sentences.say_left_out(rows.left_out) if "left out" in words]
+
+
+def test_an_exclusion_or_its_revocation_changes_no_earlier_cutoff(small_campaign, cast, cast_vote, board):
+    leaderboard = board()
+    for rater in (cast.alice_rater, cast.bob_rater):
+        cast_vote(small_campaign, small_campaign.prompts[0], "Ember", "Grove", "tie", rater)
+    at_first = cutoff_now(leaderboard)
+    everything = read_rows(leaderboard, at_first)
+    asleep = exclusions.exclude_rater(small_campaign.campaign, cast.alice_rater, cast.carol, "asleep")
+    in_between = cutoff_now(leaderboard)
+    one = read_rows(leaderboard, in_between)
+    exclusions.revoke(asleep, cast.carol, "awake")
+    digests = [read_rows(leaderboard, at).digest for at in (at_first, in_between, cutoff_now(leaderboard))]
+    assert digests == [everything.digest, one.digest, everything.digest]
+    assert (len(everything.comparisons), len(one.comparisons)) == (2, 1)
+
+
+def test_a_planned_repeat_is_out_and_counted(small_campaign, cast, cast_vote, board):
+    prompt = small_campaign.prompts[0]
+    cast_vote(small_campaign, prompt, "Ember", "Grove", "model_a", cast.bob_rater)
+    cast_vote(small_campaign, prompt, "Grove", "Ember", "model_b", cast.bob_rater, kind=Battle.Kind.REPEAT)
+    rows = read(board())
+    assert outcomes_of(rows) == ["model_a"]
+    assert rows.left_out == {"repeated": 1}
+
+
+def test_an_exclusion_makes_a_new_snapshot_due(small_campaign, cast, cast_vote, settings):
+    campaign = small_campaign.campaign
+    for outcome in ("model_a", "model_b") * 6:
+        cast_vote(small_campaign, small_campaign.prompts[0], "Ember", "Grove", outcome, cast.bob_rater)
+    for run in request_snapshots(campaign):
+        do_run(run)
+    SnapshotRun.objects.update(requested_at=timezone.now() - timedelta(minutes=settings.SNAPSHOT_MINUTES + 1))
+    assert not is_due(campaign)
+    exclusions.exclude_rater(campaign, cast.bob_rater, cast.carol, "asleep")
+    assert is_due(campaign)

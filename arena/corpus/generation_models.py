@@ -3,12 +3,14 @@ from django.db import models
 from django.db.models import QuerySet
 
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response
-from arena.endpoints.models import Call, Endpoint
+from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.endpoints.runs import Run
 
 
 class GenerationRun(Run):
     """Competitors with an endpoint answer the prompts of a set that they haven't answered yet."""
+
+    BEING_PLANNED = "being planned"
 
     prompt_set = models.ForeignKey(PromptSet, on_delete=models.PROTECT, related_name="generation_runs")
     samples = models.PositiveIntegerField(default=1, validators=[MinValueValidator(1)])
@@ -18,6 +20,9 @@ class GenerationRun(Run):
 
     def calls(self) -> QuerySet[Call]:
         return Call.objects.filter(generation_call__recipe__run=self)
+
+    def attempts(self) -> QuerySet[CallAttempt]:
+        return CallAttempt.objects.filter(call__generation_call__recipe__run=self)
 
 
 class GenerationRecipe(models.Model):

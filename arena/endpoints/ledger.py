@@ -84,7 +84,7 @@ def endpoint_config(endpoint: Endpoint, parameters: Mapping[str, Any] | None = N
         base_url=endpoint.base_url,
         model=endpoint.model_id,
         api_key=endpoint_key(endpoint),
-        parameters=_accepted(endpoint, {**endpoint.parameters, **(parameters or {})}),
+        parameters=accepted_parameters(endpoint, {**endpoint.parameters, **(parameters or {})}),
         structured_mode=endpoint.structured_mode,  # type: ignore[arg-type]
         max_tokens=endpoint.max_tokens,
         max_tokens_field=endpoint.max_tokens_field,  # type: ignore[arg-type]
@@ -94,7 +94,7 @@ def endpoint_config(endpoint: Endpoint, parameters: Mapping[str, Any] | None = N
     )
 
 
-def _accepted(endpoint: Endpoint, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def accepted_parameters(endpoint: Endpoint, parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if name not in endpoint.refused_parameters}
 
 

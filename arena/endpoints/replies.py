@@ -33,6 +33,7 @@ class Completion:
     reasoning: str
     tokens_in: int | None
     tokens_out: int | None
+    reasoning_tokens: int | None
     model: str
     system_fingerprint: str
 
@@ -61,6 +62,7 @@ def read_completion(raw: str) -> Completion:
         reasoning=join_parts(message.get("reasoning_content") or message.get("reasoning")),
         tokens_in=_count(usage.get("prompt_tokens")),
         tokens_out=_count(usage.get("completion_tokens")),
+        reasoning_tokens=_reasoning_tokens(usage),
         model=_string(body.get("model")),
         system_fingerprint=_string(body.get("system_fingerprint")),
     )
@@ -108,6 +110,12 @@ def _load(raw: str) -> dict[str, Any]:
 
 def _string(value: object) -> str:
     return storable(value) if isinstance(value, str) else ""
+
+
+def _reasoning_tokens(usage: dict[str, Any]) -> int | None:
+    """How many of the tokens were thought and not said; None when the server tells nothing of it."""
+    details = usage.get("completion_tokens_details")
+    return _count(details.get("reasoning_tokens")) if isinstance(details, dict) else None
 
 
 def _count(value: object) -> int | None:

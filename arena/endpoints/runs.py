@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce, Now
+from django.utils import timezone
 
 from arena.endpoints.models import Call, CallAttempt
+
+_CHUNK = 500
 
 
 class Run(models.Model):
@@ -63,3 +68,45 @@ class Run(models.Model):
     def resume(self) -> bool:
         paused = type(self)._default_manager.filter(pk=self.pk, status=self.Status.PAUSED)
         return bool(paused.update(status=self.Status.QUEUED, status_reason=""))
+
+    def cancel(self) -> bool:
+        """No new call may go out; ending those that wait is the room's, with what hangs on them."""
+        still_open = type(self)._default_manager.filter(pk=self.pk, status__in=self.OPEN)
+        ended = {"status": self.Status.CANCELLED, "status_reason": "", "finished_at": timezone.now()}
+        return bool(still_open.update(**ended))
+
+    def complete(self, with_failures: bool) -> bool:
+        status = self.Status.COMPLETED_WITH_FAILURES if with_failures else self.Status.COMPLETED
+        still_open = type(self)._default_manager.filter(pk=self.pk, status__in=self.OPEN)
+        return bool(still_open.update(status=status, finished_at=timezone.now()))
+
+    def take_up_again(self) -> bool:
+        """For another try of what failed."""
+        done = type(self)._default_manager.filter(pk=self.pk, status=self.Status.COMPLETED_WITH_FAILURES)
+        return bool(done.update(status=self.Status.QUEUED, status_reason="", finished_at=None))
+
+    def end_waiting(self, state: str, abandoned: bool = False) -> list[list[int]]:
+        """End the waiting calls, `abandoned` ones too; which, in pieces that a query can name."""
+        calls = self.calls()
+        waiting = calls.filter(state__in=Call.WAITING)
+        if abandoned:
+            waiting |= calls.filter(state=Call.State.CLAIMED, lease_until__lte=timezone.now())
+        chunks = _chunks(list(waiting.values_list("pk", flat=True)))
+        for chunk in chunks:
+            Call.objects.filter(pk__in=chunk).update(
+                state=state, lease_token="", lease_until=None, reserved_usd=0, finished_at=timezone.now()
+            )
+        return chunks
+
+    def plan_again(self, calls: QuerySet[Call]) -> list[list[int]]:
+        """Ended calls anew. Their attempts stay, and start to count from nought."""
+        chunks = _chunks(list(calls.values_list("pk", flat=True)))
+        for chunk in chunks:
+            Call.objects.filter(pk__in=chunk).update(
+                state=Call.State.PLANNED, attempt_count=0, next_try_at=None, finished_at=None
+            )
+        return chunks
+
+
+def _chunks(pks: Sequence[int]) -> list[list[int]]:
+    return [list(pks[start : start + _CHUNK]) for start in range(0, len(pks), _CHUNK)]

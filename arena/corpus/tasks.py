@@ -1,0 +1,8 @@
+"""Calls for responses are served like all others; the consumer finds their asker here."""
+
+from arena.corpus.generate import ASKER
+from arena.endpoints.tasks import enqueue, serve_calls_of
+
+__all__ = ["enqueue"]
+
+serve_calls_of(ASKER)

@@ -33,6 +33,13 @@ class ImportForm(forms.Form):
     def __init__(self, *args, kind: str, team: Team, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.known = known_targets(kind, team)
+        if kind == Import.Kind.RESPONSES:
+            self.fields["model"] = forms.CharField(
+                required=False,
+                max_length=200,
+                label=_("Model"),
+                help_text=_("only for a file of one model that doesn't name it"),
+            )
         self.fields["target"].label, self.fields["target"].help_text = _TARGETS[Import.Kind(kind)]
 
     def clean_file(self):

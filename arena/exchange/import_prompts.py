@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from arena.corpus.hardness import is_hard
@@ -10,7 +12,8 @@ from arena.corpus.render import RENDERER_VERSION, render_turns
 from arena.exchange.formats.columns import CRITERIA
 from arena.exchange.formats.problems import Problem, RefusedError, Report
 from arena.exchange.formats.rows import PromptRow
-from arena.exchange.plans import BATCH, Plan, latest_set, remark_on_known
+from arena.exchange.plans import Plan, latest_set, remark_on_known
+from arena.exchange.shifts import Shift
 from arena.raters.models import Team
 
 _CONTENT = ("messages", "category", "language", "tags", "reference", "is_hard", *CRITERIA)
@@ -37,12 +40,16 @@ def check(team: Team, name: str, rows: tuple[PromptRow, ...], report: Report) ->
             reason = _("prompt %(id)r is stored with other contents") % {"id": row.id}
             report.error(Problem(reason, row.line, "id"))
     if new and prompt_set.status != PromptSet.Status.DRAFT:
-        raise RefusedError(
-            _("“%(name)s” is %(status)s and takes no more prompts; import them under another name")
-            % {"name": prompt_set, "status": prompt_set.status}
-        )
+        raise RefusedError(closed(prompt_set))
     remark_on_known(known, report)
     return tuple(new)
+
+
+def closed(prompt_set: PromptSet) -> str:
+    return _("“%(name)s” is %(status)s and takes no more prompts; import them under another name") % {
+        "name": prompt_set,
+        "status": prompt_set.status,
+    }
 
 
 def content(row: PromptRow) -> dict[str, Any]:
@@ -58,21 +65,30 @@ def content(row: PromptRow) -> dict[str, Any]:
     }
 
 
-def make(plan: Plan) -> list[Prompt]:
-    """The prompts, rendered, before the transaction that stores them."""
-    return [as_prompt(row) for row in plan.rows]
-
-
 def as_prompt(row: PromptRow) -> Prompt:
+    """Rendered, and not stored yet."""
     fields = content(row)
     html = render_turns(fields["messages"])
     return Prompt(external_id=row.id, rendered_html=html, renderer_version=RENDERER_VERSION, **fields)
 
 
-def store(plan: Plan, prompts: list[Prompt]) -> None:
-    prompt_set = latest_set(plan.team, plan.target) or PromptSet.objects.create(
-        team=plan.team, name=plan.target
-    )
-    for prompt in prompts:
-        prompt.prompt_set = prompt_set
-    Prompt.objects.bulk_create(prompts, batch_size=BATCH)
+def store(plan: Plan, shift: Shift) -> None:
+    arrival = shift.expect_rows()
+    prompt_set = latest_set(plan.team, plan.target)
+    if prompt_set is None:
+        prompt_set = PromptSet.objects.create(team=plan.team, name=plan.target, arrival=arrival)
+
+    def made() -> Iterator[Prompt]:
+        for number, row in enumerate(plan.rows, start=1):
+            shift.reached = number
+            prompt = as_prompt(row)
+            prompt.prompt_set, prompt.arrival = prompt_set, arrival
+            yield prompt
+
+    shift.store(made(), Prompt.objects.bulk_create)
+    with transaction.atomic():
+        # Who publishes it meanwhile freezes what is in it now.
+        found = PromptSet.stored.select_for_update().get(pk=prompt_set.pk)
+        if plan.rows and found.status != PromptSet.Status.DRAFT:
+            raise RefusedError(closed(found))
+        shift.land(len(plan.rows))

@@ -1,19 +1,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 
+from django.db import transaction
 from django.utils.translation import gettext as _
 
-from arena.corpus.models import Competitor, PromptSet, Response
+from arena.corpus.models import Arrival, Competitor, PromptSet, Response
 from arena.corpus.names import name_key
 from arena.corpus.render import RENDERER_VERSION, render
 from arena.corpus.style_counts import count_style
 from arena.exchange.formats.problems import Problem, Report
 from arena.exchange.formats.rows import ResponseRow
 from arena.exchange.plans import (
-    BATCH,
     Plan,
     competitors_by_key,
     needed_set,
@@ -21,6 +21,7 @@ from arena.exchange.plans import (
     remark_on_known,
     remark_on_new_models,
 )
+from arena.exchange.shifts import Shift
 from arena.raters.models import Team
 
 
@@ -89,11 +90,6 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def make(plan: Plan) -> list[tuple[ResponseRow, Response]]:
-    """The responses, counted and rendered, before the transaction that stores them."""
-    return [(row, as_response(row)) for row in plan.rows]
-
-
 def as_response(row: ResponseRow) -> Response:
     return Response(
         sample=row.sample,
@@ -107,13 +103,41 @@ def as_response(row: ResponseRow) -> Response:
     )
 
 
-def store(plan: Plan, made: list[tuple[ResponseRow, Response]]) -> None:
+def store(plan: Plan, shift: Shift) -> None:
+    arrival = shift.expect_rows()
     prompts = dict(needed_set(plan.team, plan.target).prompts.values_list("external_id", "pk"))
-    competitors = competitors_by_key(plan.team)
-    for key, name in new_names((row.model for row, _response in made), competitors).items():
-        org = next((row.org for row, _response in made if row.org and name_key(row.model) == key), "")
-        competitors[key] = Competitor.objects.create(team=plan.team, name=name, organisation=org)
-    for row, response in made:
-        response.prompt_id = prompts[row.prompt_id]
-        response.competitor_id = competitors[name_key(row.model)].pk
-    Response.objects.bulk_create([response for _row, response in made], batch_size=BATCH)
+    competitors = make_competitors(plan.team, _makers(plan.rows), arrival)
+
+    def made() -> Iterator[Response]:
+        for number, row in enumerate(plan.rows, start=1):
+            shift.reached = number
+            response = as_response(row)
+            response.prompt_id = prompts[row.prompt_id]
+            response.competitor_id = competitors[name_key(row.model)].pk
+            response.arrival = arrival
+            yield response
+
+    shift.store(made(), Response.objects.bulk_create)
+    with transaction.atomic():
+        shift.land(len(plan.rows))
+
+
+def _makers(rows: Iterable[ResponseRow]) -> dict[str, str]:
+    """Each model by its first spelling, with the first maker that any of its rows names."""
+    spelled: dict[str, str] = {}
+    makers: dict[str, str] = {}
+    for row in rows:
+        name = spelled.setdefault(name_key(row.model), row.model)
+        makers[name] = makers.get(name) or row.org
+    return makers
+
+
+def make_competitors(team: Team, names: Mapping[str, str], arrival: Arrival) -> dict[str, Competitor]:
+    """Every competitor of the team by its key, with those that are new among the names, given with makers."""
+    known = competitors_by_key(team)
+    with transaction.atomic():
+        for key, name in new_names(names, known).items():
+            known[key] = Competitor.objects.create(
+                team=team, name=name, organisation=names[name], arrival=arrival
+            )
+    return known

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
 
-from arena.campaigns.models import Campaign
-from arena.corpus.models import Competitor, Prompt, PromptSet, Response
+from arena.corpus.models import Arrival, Competitor, Prompt, PromptSet, Response
 from arena.corpus.names import name_key
 from arena.exchange.formats.problems import Problem, Report
 from arena.exchange.formats.rows import PromptRow, ResponseRow, Texts, VoteRow
 from arena.exchange.import_prompts import as_prompt
 from arena.exchange.import_responses import as_response, text_hash
-from arena.exchange.plans import BATCH, latest_set
+from arena.exchange.plans import latest_set
+from arena.exchange.shifts import Shift
+from arena.raters.models import Team
 
 ResponseKey = tuple[str, str, str]  # id of the prompt, key of the model, hash of the text
-
-
-@dataclass
-class Made:
-    """Prompts by their id and responses by theirs, rendered and counted, before they are stored."""
-
-    prompts: dict[str, Prompt] = field(default_factory=dict)
-    responses: dict[ResponseKey, Response] = field(default_factory=dict)
-
-    def of(self, row: VoteRow) -> tuple[int, int]:
-        key_a, key_b = _keys(row)
-        return self.responses[key_a].pk, self.responses[key_b].pk
 
 
 def check(slug: str, rows: Iterable[VoteRow], prompts: dict[str, int], report: Report) -> None:
@@ -79,74 +68,111 @@ def _keys(row: VoteRow) -> tuple[ResponseKey, ResponseKey]:
     )
 
 
-def make(rows: Iterable[VoteRow]) -> Made:
-    made = Made()
+@dataclass
+class Place:
+    """Where texts that come with votes go, and what is there already."""
+
+    team: Team
+    slug: str
+    sets: list[PromptSet]  # the campaign's
+    prompts: dict[str, int]  # by id; those that are new are added
+    competitors: dict[str, Competitor]
+    own: PromptSet | None = None  # the set for what comes with votes, if something did
+    responses: dict[ResponseKey, int] = field(default_factory=dict)
+
+    def responses_of(self, row: VoteRow) -> tuple[int, int]:
+        key_a, key_b = _keys(row)
+        return self.responses[key_a], self.responses[key_b]
+
+
+def store(rows: Sequence[VoteRow], place: Place, shift: Shift, arrival: Arrival) -> None:
+    """Afterwards every prompt and response of the rows is stored; new ones belong to the arrival."""
+    with_texts = [row for row in rows if row.texts]
+    if not with_texts:
+        return
+
+    def save_prompts(batch: list[Prompt]) -> None:
+        for prompt in Prompt.objects.bulk_create(batch):
+            place.prompts[prompt.external_id] = prompt.pk
+
+    def save_responses(batch: list[Response]) -> None:
+        for response in Response.objects.bulk_create(batch):
+            key = (response.prompt_id, response.competitor_id, response.text_hash)
+            place.responses[named[key]] = response.pk
+
+    named: dict[tuple[int, int, str], ResponseKey] = {}
+    if any(row.prompt_id not in place.prompts for row in with_texts):
+        place.own = _open_set(place, arrival)
+        shift.store(_new_prompts(with_texts, place, place.own, arrival), save_prompts)
+    shift.store(_new_responses(with_texts, place, shift, named), save_responses)
+
+
+def _new_prompts(rows: Iterable[VoteRow], place: Place, own: PromptSet, arrival: Arrival) -> Iterator[Prompt]:
+    made: set[str] = set()
     for row in rows:
         texts = row.texts
-        if texts is None:
+        if texts is None or row.prompt_id in place.prompts or row.prompt_id in made:
             continue
-        if row.prompt_id not in made.prompts:
-            made.prompts[row.prompt_id] = as_prompt(
-                PromptRow(
-                    row.line, row.prompt_id, texts.prompt, language=texts.language, criteria=texts.criteria
-                )
+        made.add(row.prompt_id)
+        told = PromptRow(
+            row.line, row.prompt_id, texts.prompt, language=texts.language, criteria=texts.criteria
+        )
+        prompt = as_prompt(told)
+        prompt.prompt_set, prompt.arrival = own, arrival
+        yield prompt
+
+
+def _new_responses(
+    rows: Iterable[VoteRow],
+    place: Place,
+    shift: Shift,
+    named: dict[tuple[int, int, str], ResponseKey],
+) -> Iterator[Response]:
+    """`named` gets the file's key of each; what is there already goes into `place` at once."""
+    there, last = _stored([*place.sets, *([place.own] if place.own else [])])
+    for number, row in enumerate(rows, start=1):
+        shift.reached = number
+        for key, text, tokens in _sides(row):
+            ids = (place.prompts[key[0]], place.competitors[key[1]].pk, key[2])
+            if ids in there:
+                place.responses[key] = there[ids]
+            if key in place.responses or ids in named:
+                continue
+            named[ids] = key
+            pair = ids[:2]
+            last[pair] = last.get(pair, 0) + 1
+            response = as_response(
+                ResponseRow(row.line, key[0], key[1], text, tokens=tokens, sample=last[pair])
             )
-        sides = ((texts.response_a, texts.tokens_a), (texts.response_b, texts.tokens_b))
-        for key, (text, tokens) in zip(_keys(row), sides, strict=True):
-            if key not in made.responses:
-                made.responses[key] = as_response(ResponseRow(row.line, key[0], key[1], text, tokens=tokens))
-    return made
+            response.prompt_id, response.competitor_id = pair
+            response.arrival = shift.record.arrival
+            yield response
 
 
-def store(
-    campaign: Campaign, made: Made, prompts: dict[str, int], competitors: dict[str, Competitor]
-) -> Made:
-    """Adds to `prompts` those that are new. Every response of `made` has its row afterwards."""
-    if not made.prompts:
-        return made
-    new = [prompt for external_id, prompt in made.prompts.items() if external_id not in prompts]
-    if new:
-        prompt_set = _open_set(campaign)
-        for prompt in new:
-            prompt.prompt_set = prompt_set
-        for prompt in Prompt.objects.bulk_create(new, batch_size=BATCH):
-            prompts[prompt.external_id] = prompt.pk
-    there, last = _stored(campaign)
-    fresh = []
-    for key, response in made.responses.items():
-        prompt_id, competitor = prompts[key[0]], competitors[key[1]].pk
-        known = there.get((prompt_id, competitor, key[2]))
-        if known is not None:
-            made.responses[key] = known
-            continue
-        last[prompt_id, competitor] = last.get((prompt_id, competitor), 0) + 1
-        response.prompt_id, response.competitor_id = prompt_id, competitor
-        response.sample = last[prompt_id, competitor]
-        fresh.append(response)
-    Response.objects.bulk_create(fresh, batch_size=BATCH)
-    return made
+def _sides(row: VoteRow) -> Iterator[tuple[ResponseKey, str, int | None]]:
+    assert row.texts  # noqa: S101
+    key_a, key_b = _keys(row)
+    yield key_a, row.texts.response_a, row.texts.tokens_a
+    yield key_b, row.texts.response_b, row.texts.tokens_b
 
 
-def _open_set(campaign: Campaign) -> PromptSet:
+def _open_set(place: Place, arrival: Arrival) -> PromptSet:
     """The campaign's own set for what comes with votes; its next version once it is published."""
-    name = set_name(campaign.slug)
-    latest = latest_set(campaign.team, name)
+    name = set_name(place.slug)
+    latest = latest_set(place.team, name)
     if latest is None or latest.status != PromptSet.Status.DRAFT:
         version = latest.version + 1 if latest else 1
-        latest = PromptSet.objects.create(team=campaign.team, name=name, version=version)
-    campaign.prompt_sets.add(latest)
+        latest = PromptSet.objects.create(team=place.team, name=name, version=version, arrival=arrival)
     return latest
 
 
-def _stored(
-    campaign: Campaign,
-) -> tuple[dict[tuple[int, int, str], Response], dict[tuple[int, int], int]]:
+def _stored(sets: list[PromptSet]) -> tuple[dict[tuple[int, int, str], int], dict[tuple[int, int], int]]:
     """Responses by their text, and the last sample of each model for each prompt."""
-    there: dict[tuple[int, int, str], Response] = {}
+    there: dict[tuple[int, int, str], int] = {}
     last: dict[tuple[int, int], int] = {}
-    rows = Response.objects.filter(prompt__prompt_set__in=campaign.prompt_sets.all())
-    for response in rows.only("prompt_id", "competitor_id", "sample", "text_hash").iterator():
-        pair = (response.prompt_id, response.competitor_id)
-        there[(*pair, response.text_hash)] = response
-        last[pair] = max(last.get(pair, 0), response.sample)
+    rows = Response.objects.filter(prompt__prompt_set__in=sets)
+    columns = ("pk", "prompt_id", "competitor_id", "text_hash", "sample")
+    for pk, prompt, competitor, text, sample in rows.values_list(*columns).iterator():
+        there[prompt, competitor, text] = pk
+        last[prompt, competitor] = max(last.get((prompt, competitor), 0), sample)
     return there, last

@@ -14,6 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -22,11 +23,12 @@ from arena.battles.models import Battle, Vote
 from arena.campaigns.creation import create_campaign
 from arena.campaigns.models import Campaign
 from arena.campaigns.slugs import SlugRefusedError, check_slug
-from arena.corpus.models import Competitor, Prompt, PromptSet, Response
+from arena.corpus.models import Prompt, PromptSet, Response
 from arena.corpus.names import name_key
 from arena.exchange import import_judgments, import_texts
 from arena.exchange.formats.problems import Problem, RefusedError, Report
 from arena.exchange.formats.rows import JUDGE, PERSON, VoteRow, content_id
+from arena.exchange.import_responses import make_competitors
 from arena.exchange.models import Origin
 from arena.exchange.plans import (
     BATCH,
@@ -36,6 +38,7 @@ from arena.exchange.plans import (
     remark_on_known,
     remark_on_new_models,
 )
+from arena.exchange.shifts import Shift
 from arena.raters.models import Rater, Team
 
 
@@ -172,27 +175,37 @@ def _remark_on_gaps(rows: list[VoteRow], prompts: dict[str, int], report: Report
         report.notice(_("%(count)s votes carry no time: dated at the import") % {"count": f"{timeless:,}"})
 
 
-def store(plan: Plan, made: import_texts.Made) -> None:
+def store(plan: Plan, shift: Shift) -> None:
+    """The texts come first, hidden; then everything appears together with the votes, in one transaction.
+
+    Votes are numbered as they become visible: what a snapshot has read up to a number stays as it was.
+    """
     rows: tuple[VoteRow, ...] = plan.rows
+    arrival = shift.expect_rows()
     campaign = find_campaign(plan.team, plan.target)
     sets = _sets_for(campaign, plan.team, rows, Report())
-    if campaign is None:
-        campaign = create_campaign(plan.team, plan.target, sets)
-    campaign.prompt_sets.add(*sets)
-    competitors = _competitors(campaign, rows)
+    competitors = make_competitors(plan.team, dict.fromkeys(_names(rows), ""), arrival)
+    place = import_texts.Place(plan.team, plan.target, sets, _prompts(sets, rows), competitors)
+    responses = _responses(sets)
+    import_texts.store(rows, place, shift, arrival)
+    now = timezone.now()
+    battles = [_battle(row, place, responses, now) for row in rows]
+    with transaction.atomic():
+        campaign = campaign or create_campaign(plan.team, plan.target, sets)
+        campaign.prompt_sets.add(*sets, *([place.own] if place.own else []))
+        campaign.competitors.add(*{battle.competitor_a for battle in battles})
+        campaign.competitors.add(*{battle.competitor_b for battle in battles})
+        _store_votes(plan, campaign, battles)
+        shift.land(len(rows))
+
+
+def _store_votes(plan: Plan, campaign: Campaign, battles: list[Battle]) -> None:
+    rows: tuple[VoteRow, ...] = plan.rows
     people = tuple(row for row in rows if row.source == PERSON)
     raters = _raters(campaign, people, plan.admission)
-    responses = _responses(sets)
-    prompts = _prompts(sets, rows)
-    texts = import_texts.store(campaign, made, prompts, competitors)
-    now = timezone.now()
-    battles = [
-        _battle(row, campaign, prompts.get(row.prompt_id), competitors, responses, now) for row in rows
-    ]
     for row, battle in zip(rows, battles, strict=True):
+        battle.campaign = campaign
         battle.rater = raters[row.rater] if row.source == PERSON else None
-        if row.texts:
-            battle.response_a_id, battle.response_b_id = texts.of(row)
     Battle.objects.bulk_create(battles, batch_size=BATCH)
     keys = [f"{campaign.pk}:{vote_key(row, plan.file_sha256)}" for row in rows]
     told = list(zip(rows, battles, keys, strict=True))
@@ -210,15 +223,6 @@ def _origins(told: Iterable[tuple[VoteRow, Battle, str]]) -> Iterable[Origin]:
         judged = key if row.source == JUDGE else ""
         if row.format or judged or row.label != row.outcome:
             yield Origin(battle=battle, format=row.format, label=row.label, turns=turns, key=judged)
-
-
-def _competitors(campaign: Campaign, rows: tuple[VoteRow, ...]) -> dict[str, Competitor]:
-    known = competitors_by_key(campaign.team)
-    for key, name in new_names(_names(rows), known).items():
-        known[key] = Competitor.objects.create(team=campaign.team, name=name)
-    fought = {key: known[key] for key in {name_key(name) for name in set(_names(rows))}}
-    campaign.competitors.add(*fought.values())
-    return fought
 
 
 def _raters(campaign: Campaign, rows: tuple[VoteRow, ...], admission: str) -> dict[str, Rater]:
@@ -254,22 +258,24 @@ def _responses(sets: list[PromptSet]) -> dict[tuple[int, int], int | None]:
 
 
 def _battle(
-    row: VoteRow,
-    campaign: Campaign,
-    prompt: int | None,
-    competitors: dict[str, Competitor],
-    responses: dict[tuple[int, int], int | None],
-    now: datetime,
+    row: VoteRow, place: import_texts.Place, known: dict[tuple[int, int], int | None], now: datetime
 ) -> Battle:
-    a, b = competitors[name_key(row.model_a)], competitors[name_key(row.model_b)]
+    a, b = place.competitors[name_key(row.model_a)], place.competitors[name_key(row.model_b)]
+    prompt = place.prompts.get(row.prompt_id)
+    response_a: int | None
+    response_b: int | None
+    if row.texts:
+        response_a, response_b = place.responses_of(row)
+    else:
+        response_a = known.get((prompt, a.pk)) if prompt else None
+        response_b = known.get((prompt, b.pk)) if prompt else None
     return Battle(
-        campaign=campaign,
         kind=Battle.Kind.RECORDED,
         prompt_id=prompt,
         competitor_a=a,
         competitor_b=b,
-        response_a_id=responses.get((prompt, a.pk)) if prompt else None,
-        response_b_id=responses.get((prompt, b.pk)) if prompt else None,
+        response_a_id=response_a,
+        response_b_id=response_b,
         drawn_at=row.voted_at or now,
     )
 

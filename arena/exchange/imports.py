@@ -1,26 +1,36 @@
 """From a file to stored rows: all of them or none.
 
-`plan_import` reads and checks and writes nothing. `carry_out` makes counts and HTML first and then stores
-everything in one transaction, so that voting waits for the INSERTs alone.
+`plan_import` reads and checks and writes nothing. `finish` stores a plan's rows in the process that calls it;
+what is uploaded goes through the intake, so that a large file is the worker's.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
-from django.db import IntegrityError, transaction
-from django.utils import timezone
+from django.db import IntegrityError
 from django.utils.translation import gettext as _
 
-from arena.exchange import import_prompts, import_responses, import_texts, import_votes
-from arena.exchange.formats.known import AUTO
-from arena.exchange.formats.problems import RefusedError, Report
+from arena.exchange import import_prompts, import_responses, import_votes
+from arena.exchange.formats.how import AS_FOUND, How
+from arena.exchange.formats.problems import Problem, RefusedError, Report
 from arena.exchange.formats.reading import Reading, read
+from arena.exchange.formats.rows import AnyRow
 from arena.exchange.models import Import
+from arena.exchange.personal import Personal
 from arena.exchange.plans import Plan
+from arena.exchange.shifts import Shift, StoppedError, remove_rest
 from arena.raters.models import Rater, Team
+
+_STORE = {
+    Import.Kind.PROMPTS: import_prompts.store,
+    Import.Kind.RESPONSES: import_responses.store,
+    Import.Kind.VOTES: import_votes.store,
+}
 
 
 class OvertakenError(Exception):
@@ -34,13 +44,22 @@ def plan_import(
     source: Path | bytes,
     file_name: str,
     admission: str = Rater.Admission.RECORDED,
-    format_name: str = AUTO,
-    judges: bool = False,
-    model: str = "",
+    how: How = AS_FOUND,
+    each: Callable[[int], object] | None = None,
+    every_error: Callable[[Problem], object] | None = None,
 ) -> Plan:
-    reading = read(kind, source, file_name, format_name, judges, model)
-    report = reading.report()
-    sha256 = file_digest(source)
+    """`each` is told how many rows have been read; `every_error` also sees those beyond the first hundred."""
+    report, personal, sha256 = Report(every_error=every_error), Personal(), file_digest(source)
+    count = 0
+
+    def look(row: AnyRow) -> None:
+        nonlocal count
+        personal.look(row)
+        count += 1
+        if each:
+            each(count)
+
+    reading = read(kind, source, file_name, how, look, report)
     rows: tuple = ()
     try:
         rows = _check(team, target, reading, report, sha256)
@@ -58,7 +77,9 @@ def plan_import(
         error_count=report.error_count,
         notices=tuple(report.notices),
         skipped=report.skipped,
+        personal=personal.as_json(),
         admission=admission,
+        how=how,
     )
 
 
@@ -68,30 +89,6 @@ def _check(team: Team, target: str, reading: Reading, report: Report, sha256: st
     if reading.kind == Import.Kind.RESPONSES:
         return import_responses.check(team, target, reading.rows, report)
     return import_votes.check(team, target, reading.rows, report, sha256)
-
-
-def carry_out(plan: Plan) -> int:
-    """Stores the plan's rows and says how many; a plan with errors can't be carried out."""
-    if not plan.is_sound:
-        raise ValueError(f"{plan.file_name} has {plan.error_count} errors")
-    try:
-        if plan.kind == Import.Kind.PROMPTS:
-            prompts = import_prompts.make(plan)
-            with transaction.atomic():
-                import_prompts.store(plan, prompts)
-        elif plan.kind == Import.Kind.RESPONSES:
-            responses = import_responses.make(plan)
-            with transaction.atomic():
-                import_responses.store(plan, responses)
-        else:
-            texts = import_texts.make(plan.rows)
-            with transaction.atomic():
-                import_votes.store(plan, texts)
-    except IntegrityError as error:
-        raise OvertakenError(
-            _("Another import stored some of these rows in the meantime. Nothing was changed; try again.")
-        ) from error
-    return len(plan.rows)
 
 
 def file_digest(source: Path | bytes) -> str:
@@ -108,16 +105,19 @@ def new_record(plan: Plan, user: User | AnonymousUser | None = None) -> Import:
         kind=plan.kind,
         target=plan.target[:120],
         file_name=plan.file_name[-255:] or "upload",
-        file_sha256=plan.file_sha256,
+        options=plan.how.as_json(),
         created_by=user if isinstance(user, User) else None,
-        added=len(plan.rows) if plan.is_sound else 0,
         state=Import.State.PREVIEWED if plan.is_sound else Import.State.REFUSED,
         **outcome(plan),
     )
 
 
-def outcome(plan: Plan) -> dict:
+def outcome(plan: Plan) -> dict[str, Any]:
     return {
+        "file_sha256": plan.file_sha256,
+        "description": plan.description[:200],
+        "added": len(plan.rows) if plan.is_sound else 0,
+        "total_rows": len(plan.rows),
         "skipped": plan.skipped,
         "error_count": plan.error_count,
         "errors": [
@@ -125,14 +125,43 @@ def outcome(plan: Plan) -> dict:
             for problem in plan.errors
         ],
         "notices": list(plan.notices),
+        "personal": plan.personal,
     }
 
 
 def finish(record: Import, plan: Plan) -> None:
-    """Carries the plan out and writes down that it was."""
-    record.added = carry_out(plan)
-    record.state = Import.State.DONE
-    record.finished_at = timezone.now()
+    """Stores the plan's rows here and now. If that fails, the record is as it was and nothing is left."""
+    is_new, before = record.pk is None, record.state
+    record.state, record.done_rows = Import.State.STORING, 0
+    record.save()
+    shift = Shift.begin(record)
+    if shift is None:
+        raise StoppedError
+    try:
+        store(plan, shift)
+    except BaseException:
+        if is_new:
+            record.delete()
+        else:
+            shift.end(before)
+        raise
+
+
+def store(plan: Plan, shift: Shift) -> None:
+    """All rows of the plan, and the record's last change, or nothing at all."""
+    if not plan.is_sound:
+        raise ValueError(f"{plan.file_name} has {plan.error_count} errors")
+    record = shift.record
     for name, value in outcome(plan).items():
         setattr(record, name, value)
-    record.save()
+    record.save(update_fields=list(outcome(plan)))
+    try:
+        _STORE[Import.Kind(plan.kind)](plan, shift)
+    except IntegrityError as error:
+        remove_rest(record)
+        raise OvertakenError(
+            _("Another import stored some of these rows in the meantime. Nothing was changed; try again.")
+        ) from error
+    except BaseException:
+        remove_rest(record)
+        raise

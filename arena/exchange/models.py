@@ -59,6 +59,10 @@ class Import(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} from {self.file_name} ({self.state})"
 
+    @property
+    def is_at_work(self) -> bool:
+        return self.state in (self.State.CHECKING, self.State.STORING)
+
 
 class Origin(models.Model):
     """What the file said of a recorded battle that has no column of its own elsewhere."""

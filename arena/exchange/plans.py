@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from arena.corpus.models import Competitor, PromptSet
 from arena.corpus.names import name_key
+from arena.exchange.formats.how import AS_FOUND, How
 from arena.exchange.formats.problems import Problem, RefusedError, Report
 from arena.raters.models import Rater, Team
 
@@ -29,6 +30,8 @@ class Plan:
     error_count: int
     notices: tuple[str, ...]
     skipped: int
+    personal: Mapping[str, Any] = field(default_factory=dict)
+    how: How = AS_FOUND
     admission: str = Rater.Admission.RECORDED  # of the raters that a file of votes names
 
     @property

@@ -7,7 +7,9 @@ from typing import Any
 
 from arena.corpus.models import Prompt
 from arena.exchange import uploads
-from arena.exchange.formats.reading import first_rows
+from arena.exchange.formats.how import How
+from arena.exchange.formats.problems import RefusedError
+from arena.exchange.formats.reading import Layout, first_rows, look_at
 from arena.exchange.formats.rows import PromptRow, ResponseRow
 from arena.exchange.import_prompts import as_prompt
 from arena.exchange.import_responses import as_response
@@ -18,10 +20,21 @@ SHOWN = 5
 CUT = 20_000  # characters of a text; the import keeps all of it
 
 
+def layout_of(record: Import) -> Layout | None:
+    """None when the file is gone or can't be read as it is told to be."""
+    if not uploads.is_kept(record):
+        return None
+    try:
+        return look_at(record.kind, uploads.path_of(record), record.file_name, How.from_json(record.options))
+    except RefusedError:
+        return None
+
+
 def first_look(record: Import) -> list[dict[str, Any]]:
-    if record.state != Import.State.PREVIEWED or not uploads.path_of(record).is_file():
+    if not uploads.is_kept(record):
         return []
-    rows = first_rows(record.kind, uploads.path_of(record), record.file_name, SHOWN)
+    how = How.from_json(record.options)
+    rows = first_rows(record.kind, uploads.path_of(record), record.file_name, SHOWN, how)
     if record.kind == Import.Kind.PROMPTS:
         return [_prompt_look(row) for row in rows]
     if record.kind == Import.Kind.RESPONSES:

@@ -1,6 +1,10 @@
-"""Uploaded files while their preview waits, under generated names beside the database."""
+"""Uploaded files while they wait to be imported, under generated names beside the database."""
 
+import csv
+import os
 import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -8,9 +12,12 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
+from arena.exchange.export_files import escape
+from arena.exchange.formats.problems import Problem
 from arena.exchange.models import Import
 
 KEPT_HOURS = 24
+WAITING = (Import.State.PREVIEWED, Import.State.REFUSED)
 
 
 def folder() -> Path:
@@ -22,6 +29,9 @@ def folder() -> Path:
 def keep(upload: UploadedFile) -> str:
     """Stores the bytes and returns the name; what was uploaded as has no part in it."""
     name = uuid.uuid4().hex
+    if hasattr(upload, "temporary_file_path"):  # on the disk already
+        Path(upload.temporary_file_path()).rename(folder() / name)
+        return name
     with (folder() / name).open("xb") as file:
         for chunk in upload.chunks():
             file.write(chunk)
@@ -32,19 +42,53 @@ def path_of(record: Import) -> Path:
     return folder() / record.stored_as
 
 
+def errors_path(record: Import) -> Path:
+    return folder() / f"{record.stored_as}.errors.csv"
+
+
 def is_kept(record: Import) -> bool:
     return bool(record.stored_as) and path_of(record).is_file()
+
+
+@contextmanager
+def list_of_errors(record: Import) -> Iterator[Callable[[Problem], object]]:
+    """Takes errors one by one for the download; without any there is no file."""
+    path = errors_path(record)
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file, lineterminator="\r\n")
+        writer.writerow(("line", "column", "reason"))
+        empty = file.tell()
+        yield lambda problem: writer.writerow(
+            (problem.line or "", escape(problem.column or ""), escape(problem.reason))
+        )
+        written = file.tell() > empty
+    if not written:
+        path.unlink()
 
 
 def forget(record: Import) -> None:
     if record.stored_as:
         path_of(record).unlink(missing_ok=True)
+        errors_path(record).unlink(missing_ok=True)
         record.stored_as = ""
 
 
 def forget_stale() -> None:
-    """Previews that nobody confirmed within a day."""
+    """Files that nobody imported or mended within a day, and previews that nobody confirmed."""
     limit = timezone.now() - timedelta(hours=KEPT_HOURS)
-    for record in Import.objects.filter(state=Import.State.PREVIEWED, created_at__lt=limit):
+    for record in Import.objects.filter(state__in=WAITING, created_at__lt=limit).exclude(stored_as=""):
         forget(record)
-        record.delete()
+        if record.state == Import.State.PREVIEWED:
+            record.delete()
+        else:
+            record.save(update_fields=["stored_as"])
+    _forget_strays(limit.timestamp())
+
+
+def _forget_strays(before: float) -> None:
+    """Files that no import knows: whoever uploaded them ended in between."""
+    known = set(Import.objects.exclude(stored_as="").values_list("stored_as", flat=True))
+    with os.scandir(folder()) as entries:
+        for entry in entries:
+            if entry.name.partition(".")[0] not in known and entry.stat().st_mtime < before:
+                Path(entry.path).unlink(missing_ok=True)

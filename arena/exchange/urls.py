@@ -6,6 +6,9 @@ urlpatterns = [
     path("imports/", views.import_list, name="import-list"),
     path("imports/new/", views.import_new, name="import-new"),
     path("imports/<uuid:public_id>/", views.import_page, name="import"),
+    path("imports/<uuid:public_id>/reread/", views.import_reread, name="import-reread"),
     path("imports/<uuid:public_id>/confirm/", views.import_confirm, name="import-confirm"),
+    path("imports/<uuid:public_id>/cancel/", views.import_cancel, name="import-cancel"),
     path("imports/<uuid:public_id>/discard/", views.import_discard, name="import-discard"),
+    path("imports/<uuid:public_id>/errors.csv", views.import_errors, name="import-errors"),
 ]

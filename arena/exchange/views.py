@@ -1,17 +1,20 @@
+from typing import Any
+
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.vary import vary_on_headers
 
-from arena.exchange import uploads
+from arena.exchange import encodings, intake, tasks, uploads, wording
+from arena.exchange.formats.how import AS_FOUND, How
 from arena.exchange.forms import ImportForm
-from arena.exchange.imports import OvertakenError, finish, new_record, outcome, plan_import
 from arena.exchange.models import Import
-from arena.exchange.plans import Plan, latest_set
-from arena.exchange.preview import first_look
-from arena.exchange.wording import COLUMNS
+from arena.exchange.plans import latest_set
+from arena.exchange.preview import first_look, layout_of
+from arena.exchange.reading_form import ReadingForm
 from arena.raters import access
 from arena.raters.models import Role
 
@@ -34,86 +37,128 @@ def import_new(request: HttpRequest) -> HttpResponseBase:
     bound = (request.POST, request.FILES) if request.method == "POST" else ()
     form = ImportForm(*bound, kind=kind, team=team, initial=initial)
     if form.is_valid():
-        return redirect("import", _take(request, kind, form).public_id)
-    context = {"form": form, "kind": kind, "kinds": Import.Kind.choices, "columns": COLUMNS[kind]}
+        said = form.cleaned_data
+        record = intake.accept(
+            team, request.user, kind, said["target"], said["file"], _first_guess(kind, said)
+        )
+        tasks.start(record)
+        return redirect("import", record.public_id)
+    context = {"form": form, "kind": kind, "kinds": Import.Kind.choices, "columns": wording.COLUMNS[kind]}
     status = 422 if form.is_bound else 200
     return render(request, "exchange/new.html", context | {"section": "corpus"}, status=status)
 
 
-def _take(request: HttpRequest, kind: str, form: ImportForm) -> Import:
-    """Keeps the upload, checks it, and writes down what was found."""
-    uploads.forget_stale()
-    upload = form.cleaned_data["file"]
-    stored_as = uploads.keep(upload)
-    team = access.acting_team(request.user)
-    plan = plan_import(kind, team, form.cleaned_data["target"], uploads.folder() / stored_as, upload.name)
-    record = new_record(plan, request.user)
-    record.stored_as = stored_as
-    if not plan.is_sound:
-        uploads.forget(record)
-    record.save()
-    return record
+def _first_guess(kind: str, said: dict[str, Any]) -> How:
+    return How(model=said.get("model", "").strip()) if kind == Import.Kind.RESPONSES else AS_FOUND
 
 
 @require_GET
 @never_cache
+@vary_on_headers("HX-Request")
 @access.admin_required
 def import_page(request: HttpRequest, public_id: str) -> HttpResponse:
-    record = access.get_for(Import.objects.all(), request.user, Role.ADMIN, public_id=public_id)
+    record = _own(request, public_id)
+    if getattr(request, "htmx", False):
+        part = render(request, "exchange/page.html#live", {"record": record})
+        if not record.is_at_work:
+            part["HX-Refresh"] = "true"  # what can be done with the file is another now
+        return part
+    return _show(request, record, _reading_form(record, None))
+
+
+def _own(request: HttpRequest, public_id: str) -> Import:
+    return access.get_for(Import.objects.all(), request.user, Role.ADMIN, public_id=public_id)
+
+
+def _reading_form(record: Import, data: Any) -> ReadingForm | None:
+    if not uploads.is_kept(record):
+        return None
+    return ReadingForm(data, kind=record.kind, layout=layout_of(record), how=How.from_json(record.options))
+
+
+def _show(request: HttpRequest, record: Import, form: ReadingForm | None, status: int = 200) -> HttpResponse:
+    is_kept = form is not None
+    odd = (
+        encodings.odd_words(uploads.path_of(record)) if is_kept and not record.options.get("encoding") else {}
+    )
     context = {
         "record": record,
+        "form": form,
+        "personal": list(wording.personal(record.personal)),
+        "odd_words": encodings.titles(odd),
         "look": first_look(record),
         "more_errors": record.error_count - len(record.errors),
+        "all_errors": is_kept and uploads.errors_path(record).is_file(),
         "prompt_set": latest_set(record.team, record.target),
         "section": "corpus",
     }
-    return render(request, "exchange/page.html", context)
+    return render(request, "exchange/page.html", context, status=status)
+
+
+@require_POST
+@access.admin_required
+def import_reread(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """Checks the file again, read as the form says."""
+    record = _own(request, public_id)
+    form = _reading_form(record, request.POST)
+    if form is None:
+        return _gone(request)
+    if not form.is_valid():
+        return _show(request, record, form, status=422)
+    if intake.read_otherwise(record, form.chosen()):
+        tasks.start(record)
+    return redirect("import", public_id)
 
 
 @require_POST
 @access.admin_required
 def import_confirm(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    record = access.get_for(Import.objects.all(), request.user, Role.ADMIN, public_id=public_id)
+    record = _own(request, public_id)
     if record.state != Import.State.PREVIEWED:
         return redirect("import", public_id)
     if not uploads.is_kept(record):
         record.delete()
-        messages.error(request, _("The file is no longer here, so nothing was imported. Upload it again."))
-        return redirect("import-new")
-    _carry_out(request, record)
+        return _gone(request)
+    if intake.confirm(record):
+        tasks.start(record)
     return redirect("import", public_id)
 
 
-def _carry_out(request: HttpRequest, record: Import) -> None:
-    # Checked anew: what is stored may have changed since the preview.
-    plan = plan_import(record.kind, record.team, record.target, uploads.path_of(record), record.file_name)
-    if not plan.is_sound:
-        _refuse(record, plan)
-        return
-    try:
-        finish(record, plan)
-    except OvertakenError as error:
-        messages.error(request, str(error))
-        return
-    uploads.forget(record)
-    record.save()
+def _gone(request: HttpRequest) -> HttpResponseBase:
+    messages.error(request, _("The file is no longer here, so nothing was imported. Upload it again."))
+    return redirect("import-new")
 
 
-def _refuse(record: Import, plan: Plan) -> None:
-    uploads.forget(record)
-    record.state, record.added = Import.State.REFUSED, 0
-    for name, value in outcome(plan).items():
-        setattr(record, name, value)
-    record.save()
+@require_POST
+@access.admin_required
+def import_cancel(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    record = _own(request, public_id)
+    if intake.cancel(record):
+        tasks.start(record)  # nobody may be at it
+        messages.success(request, _("The import stops; nothing of it stays."))
+    return redirect("import", public_id)
 
 
 @require_POST
 @access.admin_required
 def import_discard(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    record = access.get_for(
-        Import.objects.filter(state=Import.State.PREVIEWED), request.user, Role.ADMIN, public_id=public_id
-    )
+    record = _own(request, public_id)
+    if record.state not in uploads.WAITING:
+        raise Http404
     uploads.forget(record)
     record.delete()
     messages.success(request, _("The file was dropped; nothing was imported."))
     return redirect("import-new")
+
+
+@require_GET
+@access.admin_required
+def import_errors(request: HttpRequest, public_id: str) -> FileResponse:
+    """Every error, also those beyond the first hundred."""
+    record = _own(request, public_id)
+    if not record.stored_as or not uploads.errors_path(record).is_file():
+        raise Http404
+    file = uploads.errors_path(record).open("rb")
+    return FileResponse(
+        file, as_attachment=True, filename="errors.csv", content_type="text/csv; charset=utf-8"
+    )

@@ -1,4 +1,10 @@
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
+
+from arena.exchange.personal import CARD, EMAIL, PHONE
 
 # What the upload page says about each kind's columns: (name, what it holds, needed).
 COLUMNS = {
@@ -30,3 +36,25 @@ COLUMNS = {
         ),
     ),
 }
+
+PERSONAL_KINDS = {
+    EMAIL: _("e-mail addresses"),
+    PHONE: _("phone numbers"),
+    CARD: _("card numbers"),
+}
+
+
+def personal(found: Mapping[str, Any]) -> Iterator[str]:
+    """One sentence for each kind of likely personal data."""
+    for kind, told in found.items():
+        places = "; ".join(
+            gettext("line %(line)s, %(column)s") % {"line": line, "column": column}
+            for line, column in told["places"]
+        )
+        more = ", …" if told["count"] > len(told["places"]) else ""
+        words = ngettext(
+            "likely %(kind)s in %(count)s text: %(places)s",
+            "likely %(kind)s in %(count)s texts: %(places)s",
+            told["count"],
+        )
+        yield words % {"kind": PERSONAL_KINDS[kind], "count": f"{told['count']:,}", "places": places + more}

@@ -183,6 +183,8 @@ def test_a_file_with_an_error_changes_nothing_and_says_where(carol, kind, conten
     assert Import.objects.latest("pk").state == "refused"
     confirm(carol)
     assert stored() == before
+    # The file waits: it may have to be read otherwise.
+    carol.post(reverse("import-discard", args=[Import.objects.latest("pk").public_id]))
     assert list(uploads.folder().iterdir()) == []
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from arena.exchange.formats.cells import Turn
 from arena.exchange.formats.identity import gives_itself_away
 from arena.exchange.formats.known import FORMATS, NAMES, format_of
+from arena.exchange.formats.how import How
 from arena.exchange.formats.reading import Reading, read
 from arena.exchange.formats.rows import VoteRow, content_id
 
@@ -261,7 +262,7 @@ def test_a_judge_of_our_own_columns_may_find_what_a_person_cannot():
     assert only(votes(row)).outcome == "tie_unstable"
     assert "is unknown" in str(votes(row | {"source": "person"}).errors[0])
     assert "nothing a judge can find" in str(votes(row | {"winner": "both_bad"}).errors[0])
-    assert only(read("votes", lines(row | {"source": ""}), judges=True)).source == "judge"
+    assert only(read("votes", lines(row | {"source": ""}), how=How(judges=True))).source == "judge"
 
 
 def test_a_system_prompt_that_both_had_is_part_of_the_prompt():
@@ -302,5 +303,5 @@ def test_whatever_stands_in_a_cell_the_row_is_read_skipped_or_an_error(name, dat
     row[data.draw(st.sampled_from(sorted(row)))] = data.draw(anything)
     if "states" in row and data.draw(st.booleans()) and isinstance(row["states"], list):
         row["states"] = [data.draw(anything), state("puffin", REPLY_B, "z")]
-    reading = read("votes", json.dumps(row).encode(), format_name=name)
+    reading = read("votes", json.dumps(row).encode(), how=How(format=name))
     assert len(reading.rows) + reading.error_count + reading.skipped >= 1

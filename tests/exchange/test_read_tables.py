@@ -104,7 +104,7 @@ def test_cells_beyond_the_header_are_fine_when_empty():
         ("[" * 100_000, 1, "nested too deeply"),
         ('[{"id": "a"}\n {"id": "b"}]', 2, "a comma"),
         ('[{"id": "a"},\n {"id": }]', 2, "isn't JSON at character"),
-        ('[{"id": "a"}]\n[]', 1, "follows the end"),
+        ('[{"id": "a"}]\n[]', 2, "follows the end"),
         ('[{"id": "a"},', 1, "isn't JSON"),
     ],
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from arena.exchange.formats.tables import unstorable
+from arena.exchange.formats.lines import unstorable
 
 MAX_TEXT = 2 * 1024 * 1024  # characters of one prompt or response
 _TRUE = frozenset(("1", "true", "yes"))

@@ -1,6 +1,6 @@
 """The canonical columns, what else they may be called, and which of them a file must have."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from arena.exchange.formats.problems import RefusedError
@@ -56,7 +56,7 @@ REQUIRED: dict[str, tuple[tuple[str, ...], ...]] = {
     "responses": (("prompt_id", "prompt"), ("model",), ("response",)),
     "votes": (("model_a",), ("model_b",), ("winner",)),
 }
-_COLUMNS = {"prompts": PROMPT_COLUMNS, "responses": RESPONSE_COLUMNS, "votes": VOTE_COLUMNS}
+COLUMNS = {"prompts": PROMPT_COLUMNS, "responses": RESPONSE_COLUMNS, "votes": VOTE_COLUMNS}
 
 
 def fold(header: str) -> str:
@@ -64,24 +64,41 @@ def fold(header: str) -> str:
     return "_".join(header.replace("\ufeff", " ").replace("-", " ").replace("_", " ").split()).casefold()
 
 
+def likely_models(headers: Iterable[str]) -> tuple[str, ...]:
+    """Columns that may hold one model's responses each: beside a prompt, and called like nothing of ours."""
+    headers = tuple(headers)
+    ours = {
+        fold(name) for columns in COLUMNS.values() for pair in columns.items() for name in (pair[0], *pair[1])
+    }
+    folded = {fold(header) for header in headers}
+    if folded & {"model", "competitor", "response"} or not folded & {"prompt", "prompt_id", "text", "id"}:
+        return ()
+    return tuple(header for header in headers if header.strip() and fold(header) not in ours)
+
+
 @dataclass
 class ColumnMap:
-    """From the names in a file to the canonical ones."""
+    """From the names in a file to the canonical ones: by `chosen` (ours -> the file's), else by name."""
 
     kind: str
     given: frozenset[str] = frozenset()  # columns that every row has the same, told beside the file
+    chosen: Mapping[str, str] | None = None
+    elsewhere: frozenset[str] = frozenset()  # headers that are read otherwise
     unknown: list[str] = field(default_factory=list)
     _names: dict[str, str] = field(default_factory=dict)
     _known: dict[str, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, aliases in _COLUMNS[self.kind].items():
+        for name, aliases in COLUMNS[self.kind].items():
             self._names |= {fold(alias): name for alias in (name, *aliases)}
+        if self.chosen is not None:
+            self._known = {header: name for name, header in self.chosen.items()}
 
     def canonical(self, header: str) -> str | None:
         if header not in self._known:
-            self._known[header] = self._names.get(fold(header))
-            if self._known[header] is None and header.strip():
+            by_name = self._names.get(fold(header)) if self.chosen is None else None
+            self._known[header] = None if header in self.elsewhere else by_name
+            if self._known[header] is None and header.strip() and header not in self.elsewhere:
                 self.unknown.append(header)
         return self._known[header]
 

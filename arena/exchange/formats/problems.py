@@ -1,6 +1,7 @@
 """What is wrong with a file, where, and in words that say what to do."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # what no database keeps as text
@@ -40,11 +41,15 @@ class Report:
     error_count: int = 0
     notices: list[str] = field(default_factory=list)
     skipped: int = 0
+    every_error: Callable[[Problem], object] | None = None  # sees also those beyond the first hundred
 
     def error(self, problem: Problem) -> None:
         self.error_count += 1
+        problem = replace(problem, reason=_printable(problem.reason))
         if len(self.errors) < KEPT:
-            self.errors.append(replace(problem, reason=_printable(problem.reason)))
+            self.errors.append(problem)
+        if self.every_error:
+            self.every_error(problem)
 
     def notice(self, words: str) -> None:
         self.notices.append(_printable(words))

@@ -2,7 +2,8 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -12,11 +13,13 @@ from arena.corpus.names import name_key
 from arena.corpus.style_counts import count_style
 from arena.exchange.formats.canonical import PARSERS
 from arena.exchange.formats.cells import CellError, Cells
-from arena.exchange.formats.columns import REQUIRED, ColumnMap
+from arena.exchange.formats.columns import REQUIRED, ColumnMap, likely_models
+from arena.exchange.formats.how import AS_FOUND, How
 from arena.exchange.formats.known import AUTO, Format, format_named, format_of
+from arena.exchange.formats.lines import Row
 from arena.exchange.formats.problems import Problem, RefusedError, Report, SkippedError
 from arena.exchange.formats.rows import JUDGE, VOTE_ID, AnyRow, ResponseRow, VoteRow
-from arena.exchange.formats.tables import Row, Table, open_table
+from arena.exchange.formats.tables import Table, open_table
 
 
 @dataclass(frozen=True)
@@ -45,51 +48,65 @@ class _Reader:
     format: Format | None
     columns: ColumnMap
     report: Report
-    judges: bool = False  # the raters of the file are judges
-    model: str = ""  # whose responses they all are
+    how: How
     skipped: Counter[str] = field(default_factory=Counter)
 
     @classmethod
-    def of(
-        cls,
-        kind: str,
-        source: Path | bytes,
-        name: str,
-        report: Report,
-        format_name: str = AUTO,
-        judges: bool = False,
-        model: str = "",
-    ) -> "_Reader":
-        table = open_table(source, name)
-        found = _format(table, format_name) if kind == "votes" else None
-        columns = ColumnMap(kind, frozenset(["model"] if model else []))
+    def of(cls, kind: str, source: Path | bytes, name: str, report: Report, how: How) -> "_Reader":
+        table = open_table(source, name, how.encoding, how.delimiter)
+        found = _format(table, how.format) if kind == "votes" else None
+        given = {"model", "response"} if how.model_columns else {"model"} if how.model else set()
+        columns = ColumnMap(kind, frozenset(given), how.columns, frozenset(how.model_columns))
         if found is None and table.columns:
             columns.check(table.columns, table.header_line)
-        return cls(kind, table, found, columns, report, judges, model)
+            _check_there([*(how.columns or {}).values(), *how.model_columns], table)
+        return cls(kind, table, found, columns, report, how)
 
     def rows(self) -> Iterator[AnyRow]:
-        parse = self._of_format if self.format else self._of_ours
         for row in self.table.rows():
             if isinstance(row, Problem):
                 self.report.error(row)
-                continue
-            try:
-                yield parse(row)
-            except SkippedError as skipped:
-                self.skipped[skipped.args[0]] += 1
-            except CellError as error:
-                self.report.error(Problem(error.reason, row.line, error.column))
-            except RefusedError as refused:
-                self.report.error(replace(refused.problem, line=row.line))
+            elif self.how.model_columns:
+                yield from self._each_model(row)
+            elif (
+                parsed := self._parsed(row.line, self._of_format if self.format else self._of_ours, row)
+            ) is not None:
+                yield parsed
 
-    def _of_ours(self, row: Row) -> AnyRow:
-        values = _canonical_values(row, self.columns)
-        if self.judges:
+    def _parsed(
+        self, line: int, parse: Callable[[Any], AnyRow], what: Any, column: str = ""
+    ) -> AnyRow | None:
+        try:
+            return parse(what)
+        except SkippedError as skipped:
+            self.skipped[skipped.args[0]] += 1
+        except CellError as error:
+            place = column if column and error.column == "response" else error.column
+            self.report.error(Problem(error.reason, line, place))
+        except RefusedError as refused:
+            self.report.error(replace(refused.problem, line=line))
+        return None
+
+    def _each_model(self, row: Row) -> Iterator[AnyRow]:
+        """One response for each model's column; a cell without text is no response."""
+        for header in self.how.model_columns:
+            text = row.values.get(header)
+            if text is None or (isinstance(text, str) and not text.strip()):
+                self.skipped["because a model's column holds no text there"] += 1
+                continue
+            told = {"model": header.strip(), "response": text}
+            parsed = self._parsed(row.line, lambda told: self._of_ours(row, told), told, header)
+            if parsed is not None:
+                yield parsed
+
+    def _of_ours(self, row: Row, told: Mapping[str, Any] | None = None) -> AnyRow:
+        values = _canonical_values(row, self.columns) | dict(told or {})
+        if self.how.judges:
             values["source"] = JUDGE
-        if self.model:
+        if self.how.model:
             if "model" in values:
                 raise RefusedError("the file names models itself, so none can be given for all of it")
-            values["model"] = self.model
+            values["model"] = self.how.model
         return PARSERS[self.kind](row.line, Cells(values))
 
     def _of_format(self, row: Row) -> AnyRow:
@@ -100,6 +117,12 @@ class _Reader:
     @property
     def description(self) -> str:
         return f"{self.format.title}, {self.table.description}" if self.format else self.table.description
+
+
+def _check_there(headers: Iterable[str], table: Table) -> None:
+    for header in headers:
+        if header not in table.columns:
+            raise RefusedError(f"the file has no column {header!r}", table.header_line)
 
 
 def _own_id(known: Format, vote_id: str) -> str:
@@ -121,19 +144,20 @@ def read(
     kind: str,
     source: Path | bytes,
     name: str = "",
-    format_name: str = AUTO,
-    judges: bool = False,
-    model: str = "",
+    how: How = AS_FOUND,
+    each: Callable[[AnyRow], object] | None = None,
+    report: Report | None = None,
 ) -> Reading:
-    """Never raises for what a file holds: whatever is wrong with it is in `errors`."""
-    report = Report()
+    """Never raises for what a file holds: whatever is wrong with it is in `errors`. `each` sees every row."""
+    report = report or Report()
     rows: list[AnyRow] = []
     description = ""
     try:
-        reader = _Reader.of(kind, source, name, report, format_name, judges, model)
+        reader = _Reader.of(kind, source, name, report, how)
         description = reader.description
         first_counts = bool(reader.format and reader.format.first_counts)
-        rows = list(_without_repeats(reader.rows(), report, first_counts))
+        found = _without_repeats(reader.rows(), report, first_counts)
+        rows = list(_shown_to(each, found) if each else found)
         _remark(reader, rows, report)
         if not rows and not report.error_count:
             raise RefusedError("the file has no rows" if not reader.skipped else "no row of the file counts")
@@ -150,12 +174,70 @@ def read(
     )
 
 
-def first_rows(kind: str, source: Path | bytes, name: str, count: int) -> tuple[Any, ...]:
+def _shown_to(each: Callable[[AnyRow], object], rows: Iterator[AnyRow]) -> Iterator[AnyRow]:
+    for row in rows:
+        each(row)
+        yield row
+
+
+def first_rows(
+    kind: str,
+    source: Path | bytes,
+    name: str,
+    count: int,
+    how: How = AS_FOUND,
+) -> tuple[Any, ...]:
     """The first good rows, for a look before the import; reads no further than it must."""
-    try:
-        return tuple(islice(_Reader.of(kind, source, name, Report()).rows(), count))
-    except RefusedError:
-        return ()
+    found: list[AnyRow] = []
+    with suppress(RefusedError):
+        for row in islice(_Reader.of(kind, source, name, Report(), how).rows(), count):
+            found.append(row)
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a file looks like from its beginning: what a person may change before it is read."""
+
+    description: str
+    is_table: bool  # of text with a delimiter
+    encoding: str
+    delimiter: str
+    columns: tuple[str, ...]
+    meanings: Mapping[str, str]  # ours -> the file's, as their names say
+    models: tuple[str, ...]  # columns that may hold one model's responses each
+    format: Format | None
+
+
+def look_at(kind: str, source: Path | bytes, name: str, how: How = AS_FOUND) -> Layout:
+    """Raises RefusedError if not even the beginning can be read."""
+    table = open_table(source, name, how.encoding, how.delimiter)
+    found = _format(table, AUTO) if kind == "votes" else None
+    columns = table.columns or _keys(table)
+    names = ColumnMap(kind)
+    meanings: dict[str, str] = {}
+    for header in columns:
+        if (meaning := names.canonical(header)) is not None:
+            meanings.setdefault(meaning, header)
+    return Layout(
+        description=f"{found.title}, {table.description}" if found else table.description,
+        is_table=table.delimiter is not None,
+        encoding=table.encoding,
+        delimiter=table.delimiter or "",
+        columns=columns,
+        meanings=meanings,
+        models=likely_models(columns) if kind == "responses" else (),
+        format=found,
+    )
+
+
+def _keys(table: Table) -> tuple[str, ...]:
+    """Of the first objects of a file without a header."""
+    keys: dict[str, None] = {}
+    for row in islice(table.rows(), 20):
+        if isinstance(row, Row):
+            keys |= dict.fromkeys(row.values)
+    return tuple(keys)
 
 
 def _canonical_values(row: Row, columns: ColumnMap) -> dict[str, Any]:

@@ -11,3 +11,11 @@ class Command(ImportCommand):
         parser.add_argument(
             "--model", default="", help="whose responses they all are, if the file doesn't say"
         )
+        parser.add_argument(
+            "--model-column",
+            dest="model_columns",
+            action="append",
+            default=[],
+            metavar="COLUMN",
+            help="a column that holds the responses of the model it is named after; once for each model",
+        )

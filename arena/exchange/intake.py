@@ -1,0 +1,169 @@
+"""What happens to an upload: it is kept, checked, looked at, perhaps read otherwise, confirmed and stored."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext as _
+
+from arena.exchange import uploads
+from arena.exchange.formats.how import AS_FOUND, How
+from arena.exchange.formats.problems import RefusedError
+from arena.exchange.imports import OvertakenError, outcome, plan_import, store
+from arena.exchange.models import Import
+from arena.exchange.plans import Plan
+from arena.exchange.shifts import AT_WORK, Shift, StoppedError, remove_rest
+from arena.raters.models import Rater, Team
+
+# A file beyond this is the worker's: checking it takes longer than somebody should wait for a page.
+INLINE_BYTES = 2 * 1024 * 1024
+MAX_TURNS = 5  # of work that whoever was at it didn't end
+NOTE_SECONDS = 1.0
+
+
+def accept(
+    team: Team,
+    user: User | AnonymousUser | None,
+    kind: str,
+    target: str,
+    upload: UploadedFile,
+    how: How = AS_FOUND,
+    admission: str = Rater.Admission.RECORDED,
+) -> Import:
+    """Keeps the file; checking it comes next."""
+    uploads.forget_stale()
+    size = upload.size or 0
+    return Import.objects.create(
+        team=team,
+        kind=kind,
+        target=target[:120],
+        file_name=(upload.name or "")[-255:] or "upload",
+        file_size=size,
+        stored_as=uploads.keep(upload),
+        options=how.as_json() | ({} if admission == Rater.Admission.RECORDED else {"admission": admission}),
+        created_by=user if isinstance(user, User) else None,
+        state=Import.State.CHECKING,
+    )
+
+
+def read_otherwise(record: Import, how: How) -> bool:
+    """Sets how the file is to be read; False if it is no longer to be read at all."""
+    kept = {name: record.options[name] for name in ("admission",) if name in record.options}
+    return _turn_to(record, uploads.WAITING, Import.State.CHECKING, options=how.as_json() | kept)
+
+
+def confirm(record: Import) -> bool:
+    return _turn_to(record, [Import.State.PREVIEWED], Import.State.STORING)
+
+
+def _turn_to(record: Import, before: Any, state: str, **also: Any) -> bool:
+    also |= {"state": state, "is_cancelled": False, "done_rows": 0, "leased_until": None}
+    if not Import.objects.filter(pk=record.pk, state__in=before).exclude(stored_as="").update(**also):
+        return False
+    record.refresh_from_db()
+    return True
+
+
+def cancel(record: Import) -> bool:
+    """Whoever is at work stops at the next step; what was stored is removed."""
+    return bool(Import.objects.filter(pk=record.pk, state__in=AT_WORK).update(is_cancelled=True))
+
+
+def work_on(record: Import) -> None:
+    """Checks or stores, whichever is due; does nothing if somebody is at it."""
+    was_left = record.leased_until is not None
+    shift = Shift.begin(record)
+    if shift is None:
+        return
+    try:
+        shift.note(0)
+        if not uploads.is_kept(record):
+            raise RefusedError(_("The file is no longer here, so nothing was imported. Upload it again."))
+        if was_left and record.turn > MAX_TURNS:
+            raise RefusedError(_("Work on this file was broken off %(n)s times.") % {"n": MAX_TURNS})
+        _check(shift) if record.state == Import.State.CHECKING else _store(shift)
+    except RefusedError as refused:
+        _refuse(shift, refused)
+    except StoppedError:
+        _stop(shift)
+
+
+def _check(shift: Shift) -> None:
+    record = shift.record
+    with uploads.list_of_errors(record) as every_error:
+        plan = _plan(record, _each(shift.note), every_error)
+    state = Import.State.PREVIEWED if plan.is_sound else Import.State.REFUSED
+    shift.note(0)
+    shift.end(state, **outcome(plan))
+
+
+def _store(shift: Shift) -> None:
+    """Checked anew: what is stored may have changed since the preview."""
+    record = shift.record
+    remove_rest(record)
+    with uploads.list_of_errors(record) as every_error:
+        plan = _plan(record, _each(lambda _count: shift.note(0)), every_error)
+    if not plan.is_sound:
+        shift.end(Import.State.REFUSED, **outcome(plan))
+        return
+    try:
+        store(plan, shift)
+    except OvertakenError as error:
+        shift.end(Import.State.PREVIEWED, notices=[*record.notices, str(error)], done_rows=0)
+        return
+    _forget_file(record)
+
+
+def _plan(record: Import, each: Callable[[int], object], every_error: Callable[..., object]) -> Plan:
+    return plan_import(
+        record.kind,
+        record.team,
+        record.target,
+        uploads.path_of(record),
+        record.file_name,
+        admission=record.options.get("admission", Rater.Admission.RECORDED),
+        how=How.from_json(record.options),
+        each=each,
+        every_error=every_error,
+    )
+
+
+def _each(note: Callable[[int], object]) -> Callable[[int], None]:
+    """Notes the progress every second or so, however many rows that are."""
+    due = time.monotonic() + NOTE_SECONDS
+
+    def each(count: int) -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            note(count)
+            due = time.monotonic() + NOTE_SECONDS
+
+    return each
+
+
+def _refuse(shift: Shift, refused: RefusedError) -> None:
+    problem = refused.problem
+    errors = [{"line": problem.line, "column": problem.column, "reason": problem.reason}]
+    remove_rest(shift.record)
+    shift.end(Import.State.REFUSED, added=0, error_count=1, errors=errors)
+
+
+def _stop(shift: Shift) -> None:
+    """Cancelled by somebody, or taken over; whoever took it over has it then."""
+    record = shift.record
+    if not Import.objects.filter(pk=record.pk, turn=record.turn, is_cancelled=True).exists():
+        return
+    with ExitStack() as last:
+        last.callback(_forget_file, record)
+        remove_rest(record)
+        shift.end(Import.State.CANCELLED, added=0, done_rows=0)
+
+
+def _forget_file(record: Import) -> None:
+    uploads.forget(record)
+    record.save(update_fields=["stored_as"])

@@ -1,0 +1,41 @@
+"""Large files in the background. The queue may lose or repeat a message: the imports' rows are the truth."""
+
+import threading
+
+from django.utils import timezone
+from huey import crontab
+from huey.contrib.djhuey import db_periodic_task, db_task
+
+from arena.exchange import intake, uploads
+from arena.exchange.models import Import
+from arena.exchange.shifts import waiting
+
+_desk = threading.Lock()
+
+
+def start(record: Import) -> None:
+    """A small file here and now, a larger one by the worker."""
+    if record.file_size <= intake.INLINE_BYTES:
+        intake.work_on(record)
+    else:
+        work_off_imports()
+
+
+@db_task()
+def work_off_imports() -> None:
+    """One file after the other: a large one takes memory and its share of the processor."""
+    while _desk.acquire(blocking=False):
+        try:
+            record = waiting(Import.objects.all(), timezone.now()).order_by("pk").first()
+            if record is None:
+                return
+            intake.work_on(record)
+        finally:
+            _desk.release()
+
+
+@db_periodic_task(crontab(minute="*"))
+def sweep_imports() -> None:
+    """Takes up what a lost message or a killed process left behind."""
+    uploads.forget_stale()
+    work_off_imports.call_local()

@@ -82,9 +82,11 @@ def _store(batch: list[Response]) -> None:
     """A response that was redacted or looked at meanwhile is left as it is."""
     with transaction.atomic():
         mine = Response.objects.select_for_update().filter(pk__in=[response.pk for response in batch])
-        still = set(mine.filter(leak=Response.Leak.UNCHECKED, tombstone=None).values_list("pk", flat=True))
+        still = set(
+            mine.filter(leak=Response.Leak.UNCHECKED, tombstone__isnull=True).values_list("pk", flat=True)
+        )
         Response.objects.bulk_update([response for response in batch if response.pk in still], _WRITTEN)
-        gone = Q(leak=Response.Leak.UNCHECKED) & ~Q(tombstone=None)
+        gone = Q(leak=Response.Leak.UNCHECKED) & ~Q(tombstone__isnull=True)
         mine.filter(gone).update(leak=Response.Leak.CLEAN, leak_words=[], masked_html="")
 
 

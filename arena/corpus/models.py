@@ -192,7 +192,7 @@ class ResponseQuerySet(models.QuerySet["Response"]):
 
         `leak_policy` is flag, exclude or mask, as in the campaign.
         """
-        there = self.filter(is_blank=False, tombstone=None, prompt__tombstone=None)
+        there = self.filter(is_blank=False, tombstone__isnull=True, prompt__tombstone__isnull=True)
         if leak_policy == "exclude":
             return there.filter(leak__in=[Response.Leak.CLEAN, Response.Leak.DISMISSED])
         if leak_policy == "mask":

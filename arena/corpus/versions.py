@@ -53,7 +53,7 @@ def draft_next(prompt_set: PromptSet) -> PromptSet:
             is_internal=prompt_set.is_internal,
         )
         # A redacted prompt has no text to ask for, so it stays behind.
-        rows = prompt_set.prompts.filter(tombstone=None).order_by("pk").values(*_COPIED)
+        rows = prompt_set.prompts.filter(tombstone__isnull=True).order_by("pk").values(*_COPIED)
         Prompt.objects.bulk_create((Prompt(prompt_set=draft, **row) for row in rows), batch_size=_BATCH)
     return draft
 

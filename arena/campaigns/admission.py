@@ -4,6 +4,7 @@ import secrets
 
 from django.db import transaction
 from django.db.models import F, QuerySet
+from django.db.models.functions import Coalesce, Now
 from django.http import HttpRequest
 
 from arena.campaigns.models import Campaign, Invite
@@ -32,7 +33,8 @@ def begin_with_invite(request: HttpRequest, invite: Invite) -> Rater | None:
     if known and invite.rater_id in (None, known.pk):
         return known
     with transaction.atomic():
-        if not Invite.objects.usable().filter(pk=invite.pk).update(uses=F("uses") + 1):
+        used = {"uses": F("uses") + 1, "opened_at": Coalesce("opened_at", Now())}
+        if not Invite.objects.usable().filter(pk=invite.pk).update(**used):
             return None
         rater = invite.rater or Rater.objects.create(
             team_id=invite.campaign.team_id, pseudonym=new_pseudonym(), admission=Rater.Admission.LINK

@@ -97,6 +97,10 @@ class Campaign(models.Model):
     def is_open(self) -> bool:
         return self.status == self.Status.OPEN
 
+    @property
+    def is_closed(self) -> bool:
+        return self.status == self.Status.CLOSED
+
     @classmethod
     def voting_blind(cls, path: str = "") -> Q:
         """Campaigns in which votes may still come whose names must not be known."""
@@ -128,6 +132,11 @@ class Campaign(models.Model):
     def names_were_shown(self) -> bool:
         """Whether its raters have seen, or may see now, the names behind their own votes."""
         return self.names_are_out or self.names_shown_at is not None
+
+    @property
+    def reopening_needs_consent(self) -> bool:
+        """Whether closing has shown raters names that new votes would have to be blind to."""
+        return self.is_closed and (self.revealed_by_closing or self.names_shown_at is not None)
 
     @property
     def current_guide(self) -> "Guide | None":
@@ -216,7 +225,23 @@ class Invite(models.Model):
         return f"invite {self.pk} to {self.campaign_id}"
 
     @classmethod
-    def issue(cls, campaign: Campaign, **fields) -> tuple["Invite", str]:
-        """A new invite and its token, which is shown once and never stored."""
+    def new(cls, **fields) -> tuple["Invite", str]:
+        """An invite that isn't saved yet and its token, which is shown once and never stored."""
         token = secrets.token_urlsafe(24)
-        return cls.objects.create(campaign=campaign, token_hash=hash_token(token), **fields), token
+        return cls(token_hash=hash_token(token), **fields), token
+
+    @classmethod
+    def issue(cls, campaign: Campaign, **fields) -> tuple["Invite", str]:
+        invite, token = cls.new(campaign=campaign, **fields)
+        invite.save()
+        return invite, token
+
+    @property
+    def state(self) -> str:
+        if self.revoked_at:
+            return "revoked"
+        if self.expires_at and self.expires_at <= timezone.now():
+            return "expired"
+        if self.rater_id is None and self.max_uses is not None and self.uses >= self.max_uses:
+            return "used_up"
+        return "valid"

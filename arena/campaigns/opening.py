@@ -1,6 +1,6 @@
 """Whether a campaign can open, and what is missing before it can."""
 
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -9,46 +9,66 @@ from arena.corpus.models import Competitor, Prompt, PromptSet, Response
 
 
 class NotReadyError(Exception):
-    """The campaign can't open; args[0] lists why."""
+    """The campaign can't change its state so; args[0] lists why."""
 
 
-def drawable_responses(campaign: Campaign):
-    """The responses that may be shown: not blank, of a published set, by an active competitor."""
-    return Response.objects.filter(
-        is_blank=False,
-        prompt__prompt_set__in=campaign.prompt_sets.filter(status=PromptSet.Status.PUBLISHED),
+class NamesShownError(Exception):
+    """Closing has shown raters the names: opening again takes an admin who says that they know it."""
+
+
+def drawable_responses(campaign: Campaign) -> QuerySet[Response]:
+    """The responses that may be shown: fit to fight, of a frozen set, by an active competitor."""
+    return Response.objects.fit_to_fight(campaign.leak_policy).filter(
+        prompt__prompt_set__in=campaign.prompt_sets.filter(status__in=PromptSet.FROZEN),
         competitor__in=campaign.competitors.filter(status=Competitor.Status.ACTIVE),
     )
 
 
+def missing_by_step(campaign: Campaign) -> dict[str, list[str]]:
+    """What keeps the campaign from opening, under the step of its page that mends it."""
+    sets = list(campaign.prompt_sets.order_by("name", "-version"))
+    missing = {
+        "prompts": _missing_of_sets(sets),
+        "models": _missing_of_models(campaign, sets),
+        "guide": [],
+        "targets": [],
+    }
+    if not any(missing.values()) and not battle_is_possible(campaign):
+        words = _("No prompt has two different responses by these models: import more responses.")
+        missing["models"].append(words)
+    if campaign.current_guide is None:
+        words = _("Write the guide: what raters are asked, and what tie and both bad mean.")
+        missing["guide"].append(words)
+    if campaign.has_ended(timezone.now()) and not campaign.is_open:
+        missing["targets"].append(_("Its end date has passed: choose a later one, or none."))
+    return missing
+
+
 def missing_before_open(campaign: Campaign) -> list[str]:
-    sets = campaign.prompt_sets.all()
-    missing = []
+    return [words for step in missing_by_step(campaign).values() for words in step]
+
+
+def _missing_of_sets(sets: list[PromptSet]) -> list[str]:
     if not sets:
-        missing.append(_("Choose at least one prompt set."))
-    for prompt_set in sets:
-        if prompt_set.status != PromptSet.Status.PUBLISHED:
-            missing.append(
-                _("Publish the prompt set “%(name)s”; it is still a %(status)s.")
-                % {"name": prompt_set, "status": prompt_set.status}
-            )
-        elif not Response.objects.filter(prompt__prompt_set=prompt_set, is_blank=False).exists():
-            missing.append(
-                _("The prompt set “%(name)s” has no responses: import some.") % {"name": prompt_set}
-            )
+        return [_("Choose at least one prompt set.")]
+    return [
+        _("Publish the prompt set “%(name)s”; it is still a %(status)s.")
+        % {"name": prompt_set, "status": prompt_set.status}
+        for prompt_set in sets
+        if prompt_set.is_draft
+    ]
+
+
+def _missing_of_models(campaign: Campaign, sets: list[PromptSet]) -> list[str]:
+    missing = [
+        _("The prompt set “%(name)s” has no responses: import some.") % {"name": prompt_set}
+        for prompt_set in sets
+        if not Response.objects.filter(prompt__prompt_set=prompt_set, is_blank=False).exists()
+    ]
     contenders = campaign.competitors.filter(status=Competitor.Status.ACTIVE).count()
     if contenders < 2:
-        missing.append(
-            _("Choose at least two models that are active; there are %(count)s.") % {"count": contenders}
-        )
-    if not missing and not battle_is_possible(campaign):
-        missing.append(_("No prompt has two different responses by these models: import more responses."))
-    if campaign.revealed_by_closing:
-        missing.append(
-            _("It was closed and its names are revealed: new votes wouldn't be blind. Make another.")
-        )
-    if campaign.current_guide is None:
-        missing.append(_("Write the guide: what raters are asked, and what tie and both bad mean."))
+        words = _("Choose at least two models that are active; there are %(count)s.")
+        missing.append(words % {"count": contenders})
     return missing
 
 
@@ -62,36 +82,52 @@ def battle_is_possible(campaign: Campaign) -> bool:
     )
 
 
-def open_campaign(campaign: Campaign) -> None:
+def open_campaign(campaign: Campaign, *, though_names_were_shown: bool = False) -> None:
+    """Opens it, for the first time or again. Raises NotReadyError, or NamesShownError without consent."""
     missing = missing_before_open(campaign)
     if missing:
         raise NotReadyError(missing)
+    if campaign.reopening_needs_consent and not though_names_were_shown:
+        raise NamesShownError
+    if campaign.revealed_by_closing:
+        campaign.names_shown_at = campaign.names_shown_at or campaign.closed_at or timezone.now()
     campaign.status = Campaign.Status.OPEN
     campaign.opened_at = campaign.opened_at or timezone.now()
     campaign.closed_at = None
-    campaign.save(update_fields=["status", "opened_at", "closed_at"])
+    campaign.save(update_fields=["status", "opened_at", "closed_at", "names_shown_at"])
 
 
 def pause_campaign(campaign: Campaign) -> None:
+    if not campaign.is_open:
+        raise NotReadyError([_("Only an open campaign can be paused.")])
     campaign.status = Campaign.Status.PAUSED
     campaign.save(update_fields=["status"])
 
 
 def close_campaign(campaign: Campaign) -> None:
+    """Ends the voting; where names are revealed by closing, that is kept for good."""
+    if campaign.opened_at is None:
+        raise NotReadyError([_("A campaign that was never opened needs no closing.")])
     campaign.status = Campaign.Status.CLOSED
     campaign.closed_at = timezone.now()
-    campaign.save(update_fields=["status", "closed_at"])
+    if campaign.revealed_by_closing:
+        campaign.names_shown_at = campaign.names_shown_at or campaign.closed_at
+    campaign.save(update_fields=["status", "closed_at", "names_shown_at"])
 
 
-def adopt_competitors(campaign: Campaign) -> None:
-    """Adds every active competitor that has answered a prompt of the campaign's sets."""
-    campaign.competitors.add(
-        *Competitor.objects.filter(
-            team_id=campaign.team_id,
-            status=Competitor.Status.ACTIVE,
-            responses__prompt__prompt_set__in=campaign.prompt_sets.all(),
-        ).distinct()
-    )
+def adopt_competitors(campaign: Campaign, prompt_sets: QuerySet[PromptSet] | None = None) -> int:
+    """Adds every active competitor that has answered a prompt of these sets, else of all the campaign's."""
+    added = answering(campaign, prompt_sets).exclude(pk__in=campaign.competitors.values("pk"))
+    competitors = list(added)
+    campaign.competitors.add(*competitors)
+    return len(competitors)
+
+
+def answering(campaign: Campaign, prompt_sets: QuerySet[PromptSet] | None = None) -> QuerySet[Competitor]:
+    sets = campaign.prompt_sets.all() if prompt_sets is None else prompt_sets
+    responses = Response.objects.filter(competitor=OuterRef("pk"), prompt__prompt_set__in=sets.values("pk"))
+    of_team = Competitor.objects.filter(team_id=campaign.team_id, status=Competitor.Status.ACTIVE)
+    return of_team.filter(Exists(responses))
 
 
 def counts(campaign: Campaign) -> dict[str, int]:

@@ -1,18 +1,22 @@
+from typing import Any
+
 from django.contrib import messages
-from django.contrib.auth.views import redirect_to_login
 from django.db.models import Count
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.vary import vary_on_headers
 
-from arena.campaigns import opening
-from arena.campaigns.admission import begin_with_invite, begin_without_invite, current_rater
-from arena.campaigns.forms import CampaignForm, InviteForm
-from arena.campaigns.models import Campaign, Invite
+from arena.campaigns import checklist, opening, progress
+from arena.campaigns.creation import clone_campaign
+from arena.campaigns.forms import PARTS, NewCampaignForm, PartForm
+from arena.campaigns.models import Campaign
+from arena.corpus.models import PromptSet
+from arena.corpus.publishing import NotPublishableError, publish
 from arena.raters import access
 from arena.raters.models import Role
 
@@ -29,25 +33,11 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
 @access.admin_required
 def campaign_new(request: HttpRequest) -> HttpResponseBase:
     team = access.acting_team(request.user)
-    return edit(request, Campaign(team=team), _("New campaign"))
-
-
-@require_http_methods(["GET", "POST"])
-@access.admin_required
-def campaign_edit(request: HttpRequest, slug: str) -> HttpResponseBase:
-    campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
-    return edit(request, campaign, _("Change %(name)s") % {"name": campaign.name})
-
-
-def edit(request: HttpRequest, campaign: Campaign, title: str) -> HttpResponseBase:
-    posted = request.POST if request.method == "POST" else None
-    form = CampaignForm(posted, team=campaign.team, instance=campaign)
-    if request.method == "POST" and form.is_valid() and (stored := form.store()):
-        return redirect("campaign", stored.slug)
+    form = NewCampaignForm(request.POST if request.method == "POST" else None, team=team)
+    if form.is_valid() and (campaign := form.store()):
+        return redirect("campaign", campaign.slug)
     status = 422 if form.is_bound else 200
-    return render(
-        request, "campaigns/edit.html", {"form": form, "title": title, "section": "campaigns"}, status=status
-    )
+    return render(request, "campaigns/new.html", {"form": form, "section": "campaigns"}, status=status)
 
 
 @require_GET
@@ -58,109 +48,150 @@ def campaign_page(request: HttpRequest, slug: str) -> HttpResponse:
     return show(request, campaign)
 
 
-def show(request: HttpRequest, campaign: Campaign, invite_link: str = "") -> HttpResponse:
+def show(request: HttpRequest, campaign: Campaign, refused: PartForm | None = None) -> HttpResponse:
+    """`refused` is the form that was sent and didn't pass: it stands open with its errors."""
+    may_administer = access.has_role(request.user, campaign.team_id, Role.ADMIN)
+    steps = checklist.steps(campaign)
     context = {
         "campaign": campaign,
-        "missing": opening.missing_before_open(campaign),
+        "means": checklist.MEANINGS[campaign.status],
+        "steps": steps,
+        "missing": [words for step in steps for words in step.missing],
+        "forms": forms_for(campaign, refused) if may_administer else {},
+        "refused": refused.part if refused else "",
         "counts": opening.counts(campaign),
-        "votes": campaign.battles.filter(vote__isnull=False, vote__retraction=None).count(),
+        "votes": campaign.battles.filter(progress.STANDING).count(),
         "raters": campaign.battles.filter(vote__isnull=False).values("rater").distinct().count(),
-        "invites": campaign.invites.order_by("-pk"),
-        "invite_form": InviteForm(),
-        "may_administer": access.has_role(request.user, campaign.team_id, Role.ADMIN),
-        "invite_link": invite_link,
+        "may_administer": may_administer,
         "section": "campaigns",
+        **parts_of(campaign),
     }
-    return render(request, "campaigns/page.html", context)
+    return render(request, "campaigns/page.html", context, status=422 if refused else 200)
+
+
+def forms_for(campaign: Campaign, refused: PartForm | None) -> dict[str, PartForm]:
+    return {
+        name: refused if refused and refused.part == name else form(instance=campaign)
+        for name, form in PARTS.items()
+    }
+
+
+def parts_of(campaign: Campaign) -> dict[str, Any]:
+    """What the steps on prompts and models link to."""
+    others = opening.answering(campaign).exclude(pk__in=campaign.competitors.values("pk"))
+    return {
+        "prompt_sets": campaign.prompt_sets.annotate(prompt_count=Count("prompts")).order_by(
+            "name", "-version"
+        ),
+        "models": checklist.models_of(campaign),
+        "answering": others.order_by("name"),
+    }
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@access.admin_required
+def campaign_edit(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Stores one step of the page; the forms stand on the page itself."""
+    campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
+    kind = PARTS.get(request.POST.get("part", ""))
+    if request.method == "GET" or kind is None:
+        return redirect("campaign", slug)
+    form = kind(request.POST, instance=campaign)
+    if not form.is_valid():
+        campaign.refresh_from_db()  # the refused values mustn't show as if they stood
+        return show(request, campaign, refused=form)
+    stored = form.save()
+    messages.success(request, _("Saved."))
+    return to_step(stored, kind.part)
+
+
+def to_step(campaign: Campaign, name: str) -> HttpResponseRedirect:
+    return HttpResponseRedirect(f"{reverse('campaign', args=[campaign.slug])}#{name}")
+
+
+@require_POST
+@access.admin_required
+def campaign_adopt(request: HttpRequest, slug: str) -> HttpResponseBase:
+    campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
+    added = opening.adopt_competitors(campaign)
+    messages.success(
+        request, ngettext("%(n)s model is added.", "%(n)s models are added.", added) % {"n": added}
+    )
+    return to_step(campaign, "models")
+
+
+@require_POST
+@access.admin_required
+def campaign_publish(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
+    campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
+    prompt_set = access.get_for(PromptSet.objects.filter(campaigns=campaign), request.user, Role.ADMIN, pk=pk)
+    try:
+        publish(prompt_set)
+        messages.success(request, _("“%(name)s” is published.") % {"name": prompt_set})
+    except NotPublishableError as error:
+        messages.error(request, error.args[0])
+    return to_step(campaign, "prompts")
 
 
 @require_POST
 @access.admin_required
 def campaign_open(request: HttpRequest, slug: str) -> HttpResponseBase:
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
+    consents = request.POST.get("though_names_were_shown") == "on"
     try:
-        opening.open_campaign(campaign)
+        opening.open_campaign(campaign, though_names_were_shown=consents)
         messages.success(request, _("%(name)s is open for votes.") % {"name": campaign.name})
     except opening.NotReadyError as refusal:
         for reason in refusal.args[0]:
             messages.error(request, reason)
+    except opening.NamesShownError:
+        words = _(
+            "It was closed and its names were shown: new votes wouldn't all be blind. Say that you know."
+        )
+        messages.error(request, words)
     return redirect("campaign", slug)
 
 
 @require_POST
 @access.admin_required
 def campaign_pause(request: HttpRequest, slug: str) -> HttpResponseBase:
-    campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
-    opening.pause_campaign(campaign)
-    return redirect("campaign", slug)
+    return change_state(request, slug, opening.pause_campaign)
 
 
 @require_POST
 @access.admin_required
 def campaign_close(request: HttpRequest, slug: str) -> HttpResponseBase:
+    return change_state(request, slug, opening.close_campaign)
+
+
+def change_state(request: HttpRequest, slug: str, change) -> HttpResponseBase:
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
-    opening.close_campaign(campaign)
+    try:
+        change(campaign)
+    except opening.NotReadyError as refusal:
+        messages.error(request, refusal.args[0][0])
     return redirect("campaign", slug)
 
 
 @require_POST
-@never_cache
 @access.admin_required
-def invite_new(request: HttpRequest, slug: str) -> HttpResponseBase:
+def campaign_clone(request: HttpRequest, slug: str) -> HttpResponseBase:
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
-    form = InviteForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, _("The number of uses must be 1 or more."))
-        return redirect("campaign", slug)
-    _invite, token = Invite.issue(campaign, **form.cleaned_data)
-    # Shown in this answer and nowhere else: the database keeps the token's hash only.
-    return show(request, campaign, request.build_absolute_uri(reverse("join", args=[token])))
-
-
-@require_POST
-@access.admin_required
-def invite_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
-    invite = access.get_for(
-        Invite.objects.filter(campaign__slug=slug), request.user, Role.ADMIN, "campaign__team", pk=pk
-    )
-    Invite.objects.filter(pk=invite.pk, revoked_at=None).update(revoked_at=timezone.now())
-    return redirect("campaign", slug)
-
-
-@require_http_methods(["GET", "POST"])
-@never_cache
-def join(request: HttpRequest, token: str) -> HttpResponseBase:
-    invite = Invite.objects.for_token(token)
-    if invite is None:
-        return render(request, "campaigns/no_invite.html", status=410)
-    if request.method == "POST":
-        if begin_with_invite(request, invite) is None:
-            return render(request, "campaigns/no_invite.html", status=410)
-        return redirect("battle", invite.campaign.slug)
-    return render(
-        request, "campaigns/join.html", {"campaign": invite.campaign, "guide": invite.campaign.current_guide}
-    )
-
-
-@require_http_methods(["GET", "POST"])
-@never_cache
-def begin(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The door of campaigns that need no invite."""
-    campaign = get_object_or_404(Campaign.objects.exclude(admission=Campaign.Admission.INVITE), slug=slug)
-    if campaign.admission == Campaign.Admission.LOGIN and not request.user.is_authenticated:
-        return redirect_to_login(request.get_full_path())
-    if request.method == "POST":
-        if begin_without_invite(request, campaign) is None:
-            raise Http404
-        return redirect("battle", campaign.slug)
-    return render(request, "campaigns/join.html", {"campaign": campaign, "guide": campaign.current_guide})
+    clone = clone_campaign(campaign)
+    messages.success(request, _("This is a copy of %(name)s, as a draft.") % {"name": campaign.name})
+    return redirect("campaign", clone.slug)
 
 
 @require_GET
 @never_cache
-def guide(request: HttpRequest, slug: str) -> HttpResponse:
-    campaign = get_object_or_404(Campaign, slug=slug)
-    is_staff = access.has_role(request.user, campaign.team_id, Role.RESEARCHER)
-    if not is_staff and current_rater(request, campaign) is None:
-        raise Http404
-    return render(request, "campaigns/guide.html", {"campaign": campaign, "guide": campaign.current_guide})
+@vary_on_headers("HX-Request")
+@access.researcher_required
+def campaign_progress(request: HttpRequest, slug: str) -> HttpResponse:
+    """A part of the campaign's page that takes its time: it counts all votes."""
+    campaign = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=slug)
+    context = {"campaign": campaign, "bars": progress.bars(campaign), "section": "campaigns"}
+    template = (
+        "campaigns/progress.html#bars" if request.headers.get("HX-Request") else "campaigns/progress.html"
+    )
+    return render(request, template, context)

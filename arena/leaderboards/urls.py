@@ -1,8 +1,9 @@
 from django.urls import path
 
-from arena.leaderboards import card_views, views
+from arena.leaderboards import card_views, plan_views, views
 
 urlpatterns = [
+    path("campaigns/<slug:slug>/plan/", plan_views.campaign_plan, name="campaign-plan"),
     path("boards/", views.board_list, name="board-list"),
     path("boards/<slug:campaign>/", views.board, name="board"),
     path("boards/<slug:campaign>/compare/", views.board_compare, name="board-compare"),

@@ -101,3 +101,25 @@ def test_a_suspended_rater_is_not_admitted_again(client: Client, small_campaign)
     client.post(f"/join/{small_campaign.token}/")
     Rater.objects.update(is_active=False)
     assert client.get("/campaigns/small/guide/").status_code == 404
+
+
+@pytest.mark.parametrize("who", ["carol", "ravi"])
+def test_whoever_may_see_names_is_told_that_their_votes_will_not_count(signed_in, small_campaign, who):
+    page = signed_in(who).get(f"/join/{small_campaign.token}/").content.decode()
+    assert "marked as unblinded" in page
+    assert "/campaigns/small/preview/" in page
+
+
+@pytest.mark.parametrize("who", ["alice", "mallory", "dora"])
+def test_nobody_else_is_told_so(signed_in, small_campaign, who):
+    page = signed_in(who).get(f"/join/{small_campaign.token}/").content.decode()
+    assert "unblinded" not in page
+
+
+def test_the_first_begin_with_a_link_is_kept(client: Client, small_campaign):
+    client.get(f"/join/{small_campaign.token}/")
+    assert Invite.objects.get().opened_at is None
+    client.post(f"/join/{small_campaign.token}/")
+    first = Invite.objects.get().opened_at
+    Client().post(f"/join/{small_campaign.token}/")
+    assert Invite.objects.get().opened_at == first is not None

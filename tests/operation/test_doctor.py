@@ -124,7 +124,8 @@ def test_an_open_campaign_that_can_draw_nothing_is_found(sound_installation, sma
     assert problems() == {}
     Response.objects.update(is_blank=True)
     assert "raters can't vote" in problems()["campaign “Small”"]
-    PromptSet.objects.update(status=PromptSet.Status.RETIRED)
+    Response.objects.update(is_blank=False)
+    PromptSet.objects.update(status=PromptSet.Status.DRAFT)
     assert "Publish the prompt set" in problems()["campaign “Small”"]
 
 

@@ -1,0 +1,184 @@
+"""The way from prompt sets and models to an open arena, step by step, as the campaign's page shows it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from arena.campaigns.guide_texts import is_starting_text
+from arena.campaigns.models import Campaign
+from arena.campaigns.opening import drawable_responses, missing_by_step
+from arena.corpus.models import Competitor, PromptSet
+
+TITLES: dict[str, Promise] = {
+    "prompts": gettext_lazy("Prompt sets"),
+    "models": gettext_lazy("Models and their responses"),
+    "guide": gettext_lazy("Guide for raters"),
+    "admission": gettext_lazy("Who may rate"),
+    "reveal": gettext_lazy("When names are revealed"),
+    "targets": gettext_lazy("Targets and end"),
+    "quality": gettext_lazy("Repeats, gold, leaks and hard prompts"),
+    "links": gettext_lazy("Links for raters"),
+}
+MEANINGS: dict[str, Promise] = {
+    Campaign.Status.DRAFT: gettext_lazy("Nobody can vote yet. Everything can still be changed."),
+    Campaign.Status.OPEN: gettext_lazy("Raters can vote."),
+    Campaign.Status.PAUSED: gettext_lazy(
+        "Nobody can vote until it is opened again. Links stay valid, votes stay, nothing is revealed."
+    ),
+    Campaign.Status.CLOSED: gettext_lazy("Voting is over. Votes and boards stay."),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """`missing` keeps the campaign from opening; `advice` is only worth knowing."""
+
+    name: str
+    facts: list[str]
+    missing: list[str]
+    advice: list[str]
+
+    @property
+    def title(self) -> Promise:
+        return TITLES[self.name]
+
+    @property
+    def state(self) -> str:
+        return "missing" if self.missing else "advice" if self.advice else "done"
+
+
+@dataclass(frozen=True)
+class ModelOnList:
+    """A model with the number of the campaign's prompts for which it has a response that can be drawn."""
+
+    competitor: Competitor
+    answered: int
+    prompts: int
+
+    @property
+    def lacks(self) -> int:
+        return self.prompts - self.answered
+
+
+def steps(campaign: Campaign) -> list[Step]:
+    missing = missing_by_step(campaign)
+    said = {
+        "prompts": (prompt_facts(campaign), []),
+        "models": model_facts(campaign),
+        "guide": guide_facts(campaign),
+        "admission": ([str(campaign.get_admission_display()), quota_fact(campaign)], []),
+        "reveal": ([str(campaign.get_reveal_display())], []),
+        "targets": (target_facts(campaign), []),
+        "quality": (quality_facts(campaign), []),
+        "links": link_facts(campaign),
+    }
+    return [Step(name, *said[name][:1], missing.get(name, []), said[name][1]) for name in TITLES]
+
+
+def prompt_facts(campaign: Campaign) -> list[str]:
+    sets = campaign.prompt_sets.annotate(count=Count("prompts")).order_by("name", "-version")
+    return [
+        ngettext("%(name)s: %(n)s prompt", "%(name)s: %(n)s prompts", one.count)
+        % {"name": one, "n": one.count}
+        for one in sets
+    ]
+
+
+def model_facts(campaign: Campaign) -> tuple[list[str], list[str]]:
+    models = models_of(campaign)
+    facts = [
+        _("%(name)s: %(answered)s of %(prompts)s")
+        % {"name": one.competitor.name, "answered": one.answered, "prompts": one.prompts}
+        for one in models
+    ]
+    lacking = [one for one in models if one.lacks]
+    if not models or not lacking:
+        return facts, []
+    words = ngettext(
+        "%(n)s model lacks responses to some prompts: it meets others on those that it has.",
+        "%(n)s models lack responses to some prompts: they meet others on those that they have.",
+        len(lacking),
+    )
+    return facts, [words % {"n": len(lacking)}]
+
+
+def models_of(campaign: Campaign) -> list[ModelOnList]:
+    """All its models, the fewest responses last."""
+    counted = drawable_responses(campaign).order_by().values_list("competitor")
+    answered = dict(counted.annotate(count=Count("prompt", distinct=True)))
+    sets = campaign.prompt_sets.filter(status__in=PromptSet.FROZEN)
+    prompts = sum(sets.annotate(count=Count("prompts")).values_list("count", flat=True))
+    models = [
+        ModelOnList(one, answered.get(one.pk, 0), prompts) for one in campaign.competitors.order_by("name")
+    ]
+    return sorted(models, key=lambda one: one.lacks)
+
+
+def guide_facts(campaign: Campaign) -> tuple[list[str], list[str]]:
+    guide = campaign.current_guide
+    if guide is None:
+        return [], []
+    facts = [_("version %(version)s") % {"version": guide.version}]
+    if is_starting_text(guide.text):
+        return facts, [_("It is the starting text still: fit it to your prompts before the first vote.")]
+    return facts, []
+
+
+def quota_fact(campaign: Campaign) -> str:
+    if campaign.quota is None:
+        return _("as many battles as they like")
+    words = ngettext("%(n)s battle asked of each", "%(n)s battles asked of each", campaign.quota)
+    return words % {"n": campaign.quota}
+
+
+def target_facts(campaign: Campaign) -> list[str]:
+    facts = []
+    if campaign.target_votes:
+        words = ngettext(
+            "%(n)s vote per prompt and pair", "%(n)s votes per prompt and pair", campaign.target_votes
+        )
+        facts.append(words % {"n": campaign.target_votes})
+    if campaign.target_raters:
+        words = ngettext("%(n)s rater per prompt", "%(n)s raters per prompt", campaign.target_raters)
+        facts.append(words % {"n": campaign.target_raters})
+    if campaign.ends_at:
+        facts.append(_("until %(when)s") % {"when": in_words(campaign.ends_at)})
+    return facts or [_("none: it goes on until you close it")]
+
+
+def in_words(moment: datetime) -> str:
+    return date_format(timezone.localtime(moment), "Y-m-d H:i e")
+
+
+def quality_facts(campaign: Campaign) -> list[str]:
+    return [
+        _("%(percent)s %% of battles are repeats") % {"percent": percent(campaign.repeat_share)},
+        _("%(percent)s %% are gold battles") % {"percent": percent(campaign.gold_share)},
+        _("a response that names its model: %(policy)s") % {"policy": campaign.get_leak_policy_display()},
+        _("hard from %(n)s of seven criteria") % {"n": campaign.hard_at_least},
+    ]
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.4g}"
+
+
+def link_facts(campaign: Campaign) -> tuple[list[str], list[str]]:
+    usable = campaign.invites.usable()
+    personal = usable.filter(rater__isnull=False).count()
+    group = usable.filter(rater=None).count()
+    if personal or group:
+        words = (
+            ngettext("%(n)s group link", "%(n)s group links", group) % {"n": group},
+            ngettext("%(n)s personal link", "%(n)s personal links", personal) % {"n": personal},
+        )
+        return list(words), []
+    if campaign.admission == Campaign.Admission.INVITE and not campaign.is_closed:
+        return [], [_("No link is valid, so nobody can come: make one.")]
+    return [_("none")], []

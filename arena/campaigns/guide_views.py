@@ -1,0 +1,88 @@
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+
+from arena.campaigns.forms import GuideForm
+from arena.campaigns.guide_history import changes, versions
+from arena.campaigns.guide_texts import GENERAL, STARTING_TEXTS
+from arena.campaigns.models import Campaign, Guide
+from arena.corpus.html import stored_html
+from arena.corpus.render import render as render_markdown
+from arena.raters import access
+from arena.raters.models import Role
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@access.admin_required
+def guide_edit(request: HttpRequest, slug: str) -> HttpResponseBase:
+    campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
+    if request.method == "GET":
+        form = GuideForm(initial={"text": text_to_begin_with(campaign, request.GET)})
+        return show(request, campaign, form)
+    form = GuideForm(request.POST)
+    if not form.is_valid():
+        return show(request, campaign, form, status=422)
+    if request.POST.get("act") == "preview":
+        return show(request, campaign, form, preview=form.cleaned_data["text"])
+    before = campaign.current_guide
+    guide = Guide.publish(campaign, form.cleaned_data["text"])
+    if before and before.pk == guide.pk:
+        messages.info(
+            request, _("Nothing was changed: version %(n)s reads so already.") % {"n": guide.version}
+        )
+    else:
+        messages.success(request, _("Version %(n)s is what raters see from now on.") % {"n": guide.version})
+    return redirect("guide-edit", slug)
+
+
+def text_to_begin_with(campaign: Campaign, wanted) -> str:
+    """The present guide; or a starting text or an earlier version, where the address asks for one."""
+    if start := STARTING_TEXTS.get(wanted.get("start", "")):
+        return str(start.text)
+    if version := wanted.get("version", ""):
+        return version_of(campaign, version).text
+    return campaign.current_guide.text if campaign.current_guide else str(GENERAL.text)
+
+
+def version_of(campaign: Campaign, version: str) -> Guide:
+    guide = campaign.guides.filter(version=version).first() if version.isdecimal() else None
+    if guide is None:
+        raise Http404
+    return guide
+
+
+def show(
+    request: HttpRequest, campaign: Campaign, form: GuideForm, preview: str = "", status: int = 200
+) -> HttpResponse:
+    context = {
+        "campaign": campaign,
+        "form": form,
+        "preview": stored_html(render_markdown(preview)) if preview else "",
+        "starting_texts": STARTING_TEXTS.values(),
+        "versions": versions(campaign),
+        "section": "campaigns",
+    }
+    part = "#preview" if request.headers.get("HX-Request") else ""
+    return render(request, f"campaigns/guide_edit.html{part}", context, status=status)
+
+
+@require_GET
+@never_cache
+@access.researcher_required
+def guide_diff(request: HttpRequest, slug: str) -> HttpResponse:
+    """What changed from one version to another."""
+    campaign = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=slug)
+    old, new = (version_of(campaign, request.GET.get(name, "")) for name in ("old", "new"))
+    context = {
+        "campaign": campaign,
+        "old": old,
+        "new": new,
+        "lines": changes(old.text, new.text),
+        "versions": versions(campaign),
+        "section": "campaigns",
+    }
+    return render(request, "campaigns/guide_diff.html", context)

@@ -1,0 +1,61 @@
+"""How raters come in."""
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+
+from arena.campaigns.admission import begin_with_invite, begin_without_invite, current_rater
+from arena.campaigns.models import Campaign, Invite
+from arena.raters import access
+from arena.raters.models import Role
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+def join(request: HttpRequest, token: str) -> HttpResponseBase:
+    invite = Invite.objects.for_token(token)
+    if invite is None:
+        return render(request, "campaigns/no_invite.html", status=410)
+    if request.method == "POST":
+        if begin_with_invite(request, invite) is None:
+            return render(request, "campaigns/no_invite.html", status=410)
+        return redirect("battle", invite.campaign.slug)
+    return welcome(request, invite.campaign)
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+def begin(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The door of campaigns that need no invite."""
+    campaign = get_object_or_404(Campaign.objects.exclude(admission=Campaign.Admission.INVITE), slug=slug)
+    if campaign.admission == Campaign.Admission.LOGIN and not request.user.is_authenticated:
+        return redirect_to_login(request.get_full_path())
+    if request.method == "POST":
+        if begin_without_invite(request, campaign) is None:
+            raise Http404
+        return redirect("battle", campaign.slug)
+    return welcome(request, campaign)
+
+
+def welcome(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    context = {
+        "campaign": campaign,
+        "guide": campaign.current_guide,
+        "has_ended": campaign.has_ended(timezone.now()),
+        # Their votes are marked as unblinded and left out of every board.
+        "may_see_names": access.has_role(request.user, campaign.team_id, Role.RESEARCHER),
+    }
+    return render(request, "campaigns/join.html", context)
+
+
+@require_GET
+@never_cache
+def guide(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = get_object_or_404(Campaign, slug=slug)
+    is_staff = access.has_role(request.user, campaign.team_id, Role.RESEARCHER)
+    if not is_staff and current_rater(request, campaign) is None:
+        raise Http404
+    return render(request, "campaigns/guide.html", {"campaign": campaign, "guide": campaign.current_guide})

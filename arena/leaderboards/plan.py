@@ -1,0 +1,116 @@
+"""What so many raters with so many votes each will be able to tell apart, reckoned before the first vote.
+
+Every pair is taken to be drawn equally often, and models to be close. In log-odds of a decisive vote the
+difference between two of M models then has the variance 4 (M − 1)/N + 2 σr²/R + 2 σp²/P: N decisive votes of
+R raters on P prompts, whose tastes for a model vary by σr and σp. More votes of the same people leave the
+last two terms as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from arena.campaigns.models import Campaign
+from arena.campaigns.opening import drawable_responses
+from ratings.planner import Detectable, minimum_detectable
+
+# Of votes cast so far a tie share is believed from so many on; before that the usual one is taken.
+FEWEST_FOR_TIES = 50
+USUAL_TIES = 0.25
+MOST_RATERS = 10_000
+# Standard deviations of tastes in log-odds, as bench/coverage.py simulates them.
+TASTES = {"alike": 0.25, "usual": 0.5, "apart": 0.8}
+ROWS = (5, 10, 20, 50, 100, 200)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`counted` is the share of battles that count on a board: neither repeats nor golds."""
+
+    models: int
+    prompts: int
+    raters: int
+    votes_each: int
+    tie_share: float
+    taste: float
+    counted: float = 1.0
+
+    @property
+    def decisive(self) -> float:
+        return self.raters * self.votes_each * self.counted * (1 - self.tie_share)
+
+    @property
+    def pairs(self) -> int:
+        return self.models * (self.models - 1) // 2
+
+    @property
+    def per_pair(self) -> float:
+        """Decisive votes that would tell a lone pair as much as the whole board's votes tell it."""
+        return self.decisive / (self.models - 1)
+
+    @property
+    def design_effect(self) -> float:
+        """Variance with tastes over variance without."""
+        tastes = 2 * self.taste**2 * (1 / self.raters + 1 / self.prompts)
+        return 1 + tastes * self.per_pair / 4
+
+
+@dataclass(frozen=True)
+class Row:
+    """`points` on the board, where a tie counts half for either; None: no difference can be shown."""
+
+    raters: int
+    votes: int
+    points: float | None
+    win_share: float | None
+
+    @property
+    def wins_percent(self) -> int | None:
+        return None if self.win_share is None else round(100 * self.win_share)
+
+
+def detectable(plan: Plan) -> Row:
+    """The smallest difference found in four of five tries, when all pairs of the board are tested."""
+    votes = plan.raters * plan.votes_each
+    found = Detectable(None, None, 0, 0.95, 0.8, plan.pairs)
+    if plan.per_pair >= 1:
+        found = minimum_detectable(
+            int(plan.per_pair), comparisons=plan.pairs, design_effect=plan.design_effect
+        )
+    if found.points is None or found.win_probability is None:
+        return Row(plan.raters, votes, None, None)
+    return Row(plan.raters, votes, found.points * (1 - plan.tie_share), found.win_probability)
+
+
+def rows(plan: Plan) -> list[Row]:
+    """For other numbers of raters too, so that one sees what more people would bring."""
+    return [detectable(replace(plan, raters=n)) for n in sorted({*ROWS, plan.raters})]
+
+
+def raters_needed(plan: Plan, margin: float) -> int | None:
+    """How many raters with so many votes each find a difference of `margin` points; None: no number does."""
+
+    def find(raters: int) -> bool:
+        points = detectable(replace(plan, raters=raters)).points
+        return points is not None and points <= margin
+
+    if not find(MOST_RATERS):
+        return None
+    low, high = 0, MOST_RATERS  # low doesn't find it, high does
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if find(middle) else (middle, high)
+    return high
+
+
+def prompts_of(campaign: Campaign) -> int:
+    return drawable_responses(campaign).order_by().values("prompt").distinct().count()
+
+
+def tie_share_of(campaign: Campaign) -> float:
+    """Both bad counts like a tie."""
+    votes = campaign.battles.filter(kind="regular", vote__isnull=False, vote__retraction=None)
+    all_votes = votes.count()
+    if all_votes < FEWEST_FOR_TIES:
+        return USUAL_TIES
+    return votes.filter(vote__outcome__in=("tie", "both_bad")).count() / all_votes

@@ -1,0 +1,76 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from arena.leaderboards.plan import Plan, detectable, raters_needed, rows
+from ratings.bradley_terry import fit_bradley_terry
+from ratings.comparisons import MODEL_A, MODEL_B
+from ratings.simulate import VoteModel, simulate_votes
+
+USUAL = Plan(models=6, prompts=60, raters=20, votes_each=50, tie_share=0.25, taste=0.5)
+
+
+@pytest.mark.parametrize(("models", "taste"), [(2, 0.0), (6, 0.0), (6, 0.5)])
+def test_the_spread_reckoned_beforehand_is_that_of_simulated_campaigns(models, taste):
+    truth = VoteModel((0.0,) * models, tie=0.7, raters=20, rater_sd=taste, prompts=60, prompt_sd=taste)
+    differences, ties = [], []
+    for seed in range(120):
+        votes = simulate_votes(truth, 1000, seed=seed)
+        strengths = fit_bradley_terry(votes.as_comparisons()).params
+        differences.append(strengths[0] - strengths[1])
+        ties.append(np.mean(~np.isin(votes.outcome, (MODEL_A, MODEL_B))))
+    plan = Plan(models, 60, 20, 50, float(np.mean(ties)), taste)
+    reckoned = np.sqrt(4 / plan.per_pair * plan.design_effect) * (1 - plan.tie_share)
+    # The spread of 120 differences is itself known to about 13 % (95 %).
+    assert 0.85 < reckoned / np.std(differences) < 1.25
+
+
+def test_more_raters_find_smaller_differences():
+    found = [row.points for row in rows(USUAL)]
+    assert [row.raters for row in rows(USUAL)] == [5, 10, 20, 50, 100, 200]
+    assert found == sorted(found, reverse=True)
+
+
+def test_more_votes_of_the_same_people_stop_helping():
+    tenfold = detectable(replace(USUAL, votes_each=500)).points
+    more_people = detectable(replace(USUAL, raters=200)).points
+    assert more_people < tenfold < detectable(USUAL).points
+
+
+def test_the_raters_needed_are_the_fewest_that_find_the_margin():
+    needed = raters_needed(USUAL, 70)
+    assert detectable(replace(USUAL, raters=needed)).points <= 70
+    assert detectable(replace(USUAL, raters=needed - 1)).points > 70
+
+
+def test_too_few_prompts_are_made_up_for_by_no_number_of_raters():
+    assert raters_needed(replace(USUAL, prompts=3), 20) is None
+
+
+def test_a_handful_of_votes_shows_nothing():
+    assert detectable(Plan(20, 5, 1, 5, 0.0, 0.5)).points is None
+
+
+@pytest.mark.django_db
+def test_the_page_reckons_with_the_campaigns_models_prompts_and_quota(signed_in, small_campaign):
+    type(small_campaign.campaign).objects.update(quota=30)
+    page = signed_in("ravi").get("/campaigns/small/plan/").content.decode()
+    assert "20 raters with 30 votes each" in page
+    assert "the 3 models" in page
+    assert "4 prompts" in page
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "wrong", ["raters=0", "votes=x", "margin=0", "tastes=none", "margin=nan", "raters=1e9"]
+)
+def test_figures_that_make_no_sense_are_refused(signed_in, small_campaign, wrong):
+    assert signed_in("ravi").get(f"/campaigns/small/plan/?{wrong}").status_code == 422
+
+
+@pytest.mark.django_db
+def test_without_models_there_is_nothing_to_reckon(signed_in, small_campaign):
+    small_campaign.campaign.competitors.clear()
+    page = signed_in("ravi").get("/campaigns/small/plan/").content.decode()
+    assert "It takes two active models" in page

@@ -17,11 +17,11 @@ from arena.battles.models import Battle
 from arena.campaigns.models import Campaign
 from arena.campaigns.opening import drawable_responses
 from arena.corpus.models import Prompt, Response
-from arena.judging.models import Judge, Judgment
+from arena.judging.models import Judge, Judgment, Rubric
 
 Which = Literal["voted", "all", "fewest", "pairs"]
 WHICH: tuple[str, ...] = get_args(Which)
-REASONS = ("repeated", "without_texts", "internal", "identical")
+REASONS = ("repeated", "without_texts", "internal", "identical", "without_reference")
 
 PairKey = tuple[int, frozenset[int]]
 _CHUNK = 500
@@ -60,6 +60,7 @@ class Choice:
     without_texts: int
     internal: int
     identical: int
+    without_reference: int
     over_limit: int
 
     @property
@@ -68,17 +69,31 @@ class Choice:
         return sum(isinstance(entry, NewPair) for entry in self.battles)
 
 
+@dataclass(frozen=True)
+class Bar:
+    """What keeps a battle from the judges of a run."""
+
+    internal: bool
+    without_reference: bool
+
+    @classmethod
+    def of(cls, judges: Sequence[Judge]) -> Bar:
+        modes = {judge.rubric.mode for judge in judges if judge.rubric}
+        inside = all(judge.endpoint and judge.endpoint.is_internal for judge in judges)
+        return cls(internal=not inside, without_reference=Rubric.Mode.REFERENCE in modes)
+
+
 def choose_battles(
     campaign: Campaign, judges: Sequence[Judge], which: str, limit: int | None = None, seed: int = 0
 ) -> Choice:
     """In an order drawn with `seed`, so a limit takes a random part; `fewest`, `pairs`: fewest first."""
     if which not in WHICH:
         raise CannotPlanError(f"battles to judge are one of {', '.join(WHICH)}, not {which!r}")
-    may_see_internal = all(judge.endpoint and judge.endpoint.is_internal for judge in judges)
+    bar = Bar.of(judges)
     if which == "pairs":
-        found, left_out = _all_pairs(campaign, judges, may_see_internal)
+        found, left_out = _all_pairs(campaign, judges, bar)
     else:
-        found, left_out = _battles(campaign, judges, which, may_see_internal)
+        found, left_out = _battles(campaign, judges, which, bar)
     Random(seed).shuffle(found)
     if which in ("fewest", "pairs"):
         found.sort(key=lambda counted: counted[0])
@@ -88,12 +103,12 @@ def choose_battles(
 
 
 def _battles(
-    campaign: Campaign, judges: Sequence[Judge], which: str, may_see_internal: bool
+    campaign: Campaign, judges: Sequence[Judge], which: str, bar: Bar
 ) -> tuple[list[Counted], dict[str, int]]:
     left_out = dict.fromkeys(REASONS, 0)
     seen: dict[PairKey, Counted] = {}
     for row in _rows(campaign, judges, which):
-        reason = _left_out(row, seen, may_see_internal)
+        reason = _left_out(row, seen, bar)
         if reason:
             left_out[reason] += 1
         else:
@@ -101,9 +116,7 @@ def _battles(
     return list(seen.values()), left_out
 
 
-def _all_pairs(
-    campaign: Campaign, judges: Sequence[Judge], may_see_internal: bool
-) -> tuple[list[Counted], dict[str, int]]:
+def _all_pairs(campaign: Campaign, judges: Sequence[Judge], bar: Bar) -> tuple[list[Counted], dict[str, int]]:
     """Every two responses to a prompt that may be drawn; a pair that has battles stands for its first."""
     left_out = dict.fromkeys(REASONS, 0)
     known: dict[PairKey, Counted] = {}
@@ -114,8 +127,10 @@ def _all_pairs(
     for a, b in _drawable_pairs(campaign):
         if a.text_hash == b.text_hash:
             left_out["identical"] += 1
-        elif a.is_internal and not may_see_internal:
+        elif a.is_internal and bar.internal:
             left_out["internal"] += 1
+        elif not a.reference and bar.without_reference:
+            left_out["without_reference"] += 1
         else:
             new = NewPair(a.prompt, a.response, b.response, a.competitor, b.competitor)
             found.append(known.get((a.prompt, frozenset((a.response, b.response))), (0, new)))
@@ -128,10 +143,18 @@ class _Text(NamedTuple):
     competitor: int
     text_hash: str
     is_internal: bool
+    reference: str
 
 
 def _drawable_pairs(campaign: Campaign) -> Iterator[tuple[_Text, _Text]]:
-    columns = ("prompt_id", "pk", "competitor_id", "text_hash", "prompt__prompt_set__is_internal")
+    columns = (
+        "prompt_id",
+        "pk",
+        "competitor_id",
+        "text_hash",
+        "prompt__prompt_set__is_internal",
+        "prompt__reference",
+    )
     rows = drawable_responses(campaign).order_by("prompt_id", "pk").values_list(*columns)
     for _, of_prompt in groupby((_Text(*row) for row in rows.iterator()), key=lambda text: text.prompt):
         for a, b in combinations(of_prompt, 2):
@@ -149,23 +172,27 @@ def _rows(campaign: Campaign, judges: Sequence[Judge], which: str) -> Iterator[d
         is_internal=F("prompt__prompt_set__is_internal"),
         hash_a=F("response_a__text_hash"),
         hash_b=F("response_b__text_hash"),
+        reference=F("prompt__reference"),
     )
     ids = ("pk", "prompt_id", "response_a_id", "response_b_id")
-    return columns.values(*ids, "judgment_count", "is_internal", "hash_a", "hash_b").iterator(chunk_size=2000)
+    told = ("judgment_count", "is_internal", "hash_a", "hash_b", "reference")
+    return columns.values(*ids, *told).iterator(chunk_size=2000)
 
 
 def _pair(row: dict[str, Any]) -> PairKey:
     return row["prompt_id"], frozenset((row["response_a_id"], row["response_b_id"]))
 
 
-def _left_out(row: dict[str, Any], seen: dict[Any, Any], internal_allowed: bool) -> str:
+def _left_out(row: dict[str, Any], seen: dict[Any, Any], bar: Bar) -> str:
     if not (row["prompt_id"] and row["response_a_id"] and row["response_b_id"]):
         return "without_texts"
     if _pair(row) in seen:
         return "repeated"
     if row["hash_a"] == row["hash_b"]:
         return "identical"
-    return "internal" if row["is_internal"] and not internal_allowed else ""
+    if row["is_internal"] and bar.internal:
+        return "internal"
+    return "without_reference" if bar.without_reference and not row["reference"] else ""
 
 
 def unsaved_battles(pairs: Iterable[NewPair]) -> list[Battle]:

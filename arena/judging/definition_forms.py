@@ -1,4 +1,5 @@
 import re
+from dataclasses import asdict
 from typing import Any
 
 from django import forms
@@ -14,6 +15,12 @@ NAME_TAKEN = _("Another judge has this name.")
 CRITERION = re.compile(
     r"\s*(?P<name>[^:]+?)\s*(?:\((?P<low>\d+)\s*[-–]\s*(?P<high>\d+)\))?\s*:\s*(?P<words>.+?)\s*"
 )
+
+
+def fields_of(text: RubricText) -> dict[str, str]:
+    """The form's fields, filled with this text."""
+    criteria = criteria_as_text([asdict(criterion) for criterion in text.criteria])
+    return {"mode": text.mode, "instructions": text.instructions, "criteria": criteria}
 
 
 def criteria_as_text(criteria: list[dict[str, Any]]) -> str:
@@ -41,6 +48,13 @@ def read_criteria(text: str) -> list[Criterion]:
 
 class RubricForm(forms.Form):
     name = forms.CharField(max_length=120, label=_("Name"))
+    mode = forms.ChoiceField(
+        choices=Rubric.Mode.choices,
+        required=False,
+        initial=Rubric.Mode.PAIRWISE,
+        label=_("What a judge is asked for"),
+        help_text=_("Boards are made of comparisons; scores are shown as means, and rank nothing."),
+    )
     instructions = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 10}),
         label=_("Instructions"),
@@ -57,7 +71,8 @@ class RubricForm(forms.Form):
         if self.errors:
             return cleaned
         try:
-            self.text = RubricText(cleaned["instructions"], tuple(read_criteria(cleaned["criteria"])))
+            criteria = tuple(read_criteria(cleaned["criteria"]))
+            self.text = RubricText(cleaned["instructions"], criteria, cleaned["mode"] or Rubric.Mode.PAIRWISE)
         except ValueError as error:
             self.add_error("criteria", str(error))
         return cleaned

@@ -6,6 +6,7 @@ Locks are taken in the order endpoint, run, judgment, call; the last of a judgme
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
@@ -14,31 +15,57 @@ from django.utils import timezone
 from arena.endpoints import ledger
 from arena.endpoints.models import Call
 from arena.judging import swap
-from arena.judging.models import JudgeCall, JudgeRun, Judgment
-from arena.judging.verdict import Verdict, VerdictFailure
+from arena.judging.errands import Errand
+from arena.judging.models import JudgeCall, JudgeRun, Judgment, Probe
+from arena.judging.verdict import Score, Verdict, VerdictFailure
 
 FAILURE_LENGTH = 40
 FAILED = tuple(state for state in Call.State.values if state not in (*Call.OPEN, Call.State.PARSED))
 
 
-def close(claim: ledger.Claim, state: str, *, verdict: Verdict | None = None, failure: str = "") -> None:
-    """End a claimed call with its verdict, or with what became of it instead, and resolve its judgment."""
-    judge_call = JudgeCall.objects.get(call_id=claim.call_id)
+def close(
+    claim: ledger.Claim, state: str, *, found: Verdict | Score | None = None, failure: str = ""
+) -> None:
+    """End a claimed call with what was read, or with what became of it instead, and resolve its judgment."""
+    judge_call = JudgeCall.objects.filter(call=claim.call_id).first()
+    if judge_call is None:
+        _close_probe(claim, state, found, failure)
+        return
     with transaction.atomic():
         judgment = Judgment.objects.select_for_update().get(pk=judge_call.judgment_id)
         if not ledger.settle(claim, state):
             return
-        judge_call.failure = failure[:FAILURE_LENGTH]
-        if verdict:
-            judge_call.verdict, judge_call.reason = verdict.winner, verdict.reason
-            judge_call.scores = scores_of(verdict)
-        judge_call.save(update_fields=["verdict", "scores", "reason", "failure"])
+        _write(judge_call, found, failure)
         resolve(judgment)
     finish(judgment.run_id)
 
 
-def scores_of(verdict: Verdict) -> dict[str, dict[str, int]]:
-    return {"first": dict(verdict.scores_first), "second": dict(verdict.scores_second)}
+def _close_probe(claim: ledger.Claim, state: str, found: Verdict | Score | None, failure: str) -> None:
+    probe = Probe.objects.get(call=claim.call_id)
+    with transaction.atomic():
+        if not ledger.settle(claim, state):
+            return
+        _write(probe, found, failure)
+    finish(probe.run_id)
+
+
+def _write(row: JudgeCall | Probe, found: Verdict | Score | None, failure: str) -> None:
+    row.failure = failure[:FAILURE_LENGTH]
+    if found:
+        row.verdict, row.reason, row.scores = verdict_of(found), found.reason, scores_of(found)
+    row.save(update_fields=["verdict", "scores", "reason", "failure"])
+
+
+def verdict_of(found: Verdict | Score) -> str:
+    """As it's stored; a score has none."""
+    return found.winner if isinstance(found, Verdict) else ""
+
+
+def scores_of(found: Verdict | Score) -> dict[str, Any]:
+    """As they're stored."""
+    if isinstance(found, Score):
+        return dict(found.scores)
+    return {"first": dict(found.scores_first), "second": dict(found.scores_second)}
 
 
 def failure_of(found: VerdictFailure) -> str:
@@ -46,22 +73,29 @@ def failure_of(found: VerdictFailure) -> str:
     return (f"{found.kind}:{found.detail}" if found.detail else found.kind)[:FAILURE_LENGTH]
 
 
+def run_of(call_id: int) -> JudgeRun:
+    of_battle = JudgeRun.objects.filter(judgments__judge_calls__call=call_id).first()
+    return of_battle or JudgeRun.objects.get(probes__call=call_id)
+
+
 def reopen(claim: ledger.Claim, at: datetime) -> None:
     """Hand a claimed call back to be tried again; in a cancelled run it is cancelled instead."""
-    cancelled = JudgeRun.objects.filter(
-        judgments__judge_calls__call=claim.call_id, status=JudgeRun.Status.CANCELLED
-    )
-    if cancelled.exists():
+    if run_of(claim.call_id).status == JudgeRun.Status.CANCELLED:
         close(claim, Call.State.CANCELLED, failure=Call.State.CANCELLED)
     else:
         ledger.settle(claim, Call.State.RETRY_WAIT, at)
 
 
-def end_unsent(judge_call: JudgeCall, call: Call, state: str, failure: str) -> None:
+def end_unsent(errand: Errand, call: Call, state: str, failure: str) -> None:
     """Within a transaction."""
-    judgment = Judgment.objects.select_for_update().get(pk=judge_call.judgment_id)
+    row, short = errand.row, failure[:FAILURE_LENGTH]
+    if isinstance(row, Probe):
+        if ledger.end(call, state):
+            Probe.objects.filter(pk=row.pk).update(failure=short)
+        return
+    judgment = Judgment.objects.select_for_update().get(pk=row.judgment_id)
     if ledger.end(call, state):
-        JudgeCall.objects.filter(pk=judge_call.pk).update(failure=failure[:FAILURE_LENGTH])
+        JudgeCall.objects.filter(pk=row.pk).update(failure=short)
         resolve(judgment)
 
 
@@ -76,6 +110,7 @@ def resolve(judgment: Judgment) -> None:
         outcome=resolution.outcome,
         base_outcome=resolution.base_outcome,
         flip=resolution.flip,
+        leaning=resolution.leaning,
         resolved_at=timezone.now(),
     )
 
@@ -96,13 +131,27 @@ def _about_length(judgment: Judgment, resolution: swap.Resolution) -> swap.Resol
 
 
 def finish(run_id: int) -> bool:
-    """A run is complete when every judgment is resolved; with a failed call it is complete with failures."""
-    run = JudgeRun.objects.filter(pk=run_id, status__in=JudgeRun.OPEN)
-    if not run.exists() or Judgment.objects.filter(run=run_id, outcome="").exists():
+    """A run is complete when everything is resolved; with a failed call it is complete with failures."""
+    runs = JudgeRun.objects.filter(pk=run_id, status__in=JudgeRun.OPEN)
+    run = runs.first()
+    if run is None or _is_unfinished(run):
         return False
-    failed = JudgeCall.objects.filter(judgment__run=run_id).exclude(failure="").exists()
+    failed = rows_of(run).exclude(failure="").exists()
     status = JudgeRun.Status.COMPLETED_WITH_FAILURES if failed else JudgeRun.Status.COMPLETED
-    return bool(run.update(status=status, finished_at=timezone.now()))
+    return bool(runs.update(status=status, finished_at=timezone.now()))
+
+
+def _is_unfinished(run: JudgeRun) -> bool:
+    if run.is_probing:
+        return Probe.objects.filter(run=run, call__state__in=Call.OPEN).exists()
+    return Judgment.objects.filter(run=run, outcome="").exists()
+
+
+def rows_of(run: JudgeRun) -> QuerySet[Any]:
+    """What its calls are about: judge calls, or probes."""
+    if run.is_probing:
+        return Probe.objects.filter(run=run)
+    return JudgeCall.objects.filter(judgment__run=run)
 
 
 def stop_for_budget(run: JudgeRun, reason: str) -> None:
@@ -124,7 +173,7 @@ def cancel(run: JudgeRun) -> bool:
 
 def end_waiting(run: JudgeRun, state: str, abandoned: bool = False) -> None:
     """End the run's waiting calls, `abandoned` ones too, and the judgments that can't be decided any more."""
-    calls = Call.objects.filter(judge_call__judgment__run=run)
+    calls = run.calls()
     waiting = calls.filter(state__in=Call.WAITING)
     if abandoned:
         waiting |= calls.filter(state=Call.State.CLAIMED, lease_until__lte=timezone.now())
@@ -134,7 +183,7 @@ def end_waiting(run: JudgeRun, state: str, abandoned: bool = False) -> None:
         chunk.update(
             state=state, lease_token="", lease_until=None, reserved_usd=0, finished_at=timezone.now()
         )
-        JudgeCall.objects.filter(call__in=ended[start : start + 500]).update(failure=state)
+        rows_of(run).filter(call__in=ended[start : start + 500]).update(failure=state)
     _without_verdict(run)
 
 
@@ -158,14 +207,13 @@ def retry_failed(run: JudgeRun) -> int:
         )
         if not reopened:
             return 0
-        failed = Call.objects.filter(judge_call__judgment__run=run, state__in=FAILED)
-        calls = list(failed.values_list("pk", flat=True))
+        calls = list(run.calls().filter(state__in=FAILED).values_list("pk", flat=True))
         for start in range(0, len(calls), 500):
             chunk = calls[start : start + 500]
             Judgment.objects.filter(judge_calls__call__in=chunk).update(
-                outcome="", base_outcome="", flip="", resolved_at=None
+                outcome="", base_outcome="", flip="", leaning="", resolved_at=None
             )
-            JudgeCall.objects.filter(call__in=chunk).update(failure="")
+            rows_of(run).filter(call__in=chunk).update(failure="")
             Call.objects.filter(pk__in=chunk).update(
                 state=Call.State.PLANNED, attempt_count=0, next_try_at=None, finished_at=None
             )

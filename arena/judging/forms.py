@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from arena.campaigns.models import Campaign
+from arena.judging.errands import takes_one_response
 from arena.judging.models import Judge, JudgeRun
 
 MOST_BATTLES = 5_000
@@ -80,6 +81,8 @@ class RunForm(forms.Form):
         strangers = [j for j in cleaned.get("judges") or [] if campaign and j.team_id != campaign.team_id]
         if strangers:
             self.add_error("judges", _("A judge of another team can't judge this campaign."))
+        if len({takes_one_response(judge) for judge in cleaned.get("judges") or []}) > 1:
+            self.add_error("judges", _("Judges that compare and judges that score need a run each."))
         cleaned["seed"] = cleaned.get("seed") or 0
         cleaned["family_policy"] = cleaned.get("family_policy") or JudgeRun.FamilyPolicy.EXCLUDE
         return cleaned

@@ -16,11 +16,11 @@ from arena.endpoints import ledger, limits
 from arena.endpoints.client import build_payload
 from arena.endpoints.keys import KeyMissingError
 from arena.endpoints.models import Call
-from arena.judging.asking import case_of, rubric_text
 from arena.judging.choosing import CannotPlanError, Entry, NewPair, create_missing, unsaved_battles
+from arena.judging.errands import case_of, rubric_text, single_case, takes_one_response
 from arena.judging.families import find_own_family
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment
-from arena.judging.prompting import build_messages, call_key, canonical_content, verdict_schema
+from arena.judging.prompting import Case, build_messages, call_key, canonical_content, reply_schema
 from arena.judging.swap import ORDERS
 
 BEING_PLANNED = "being planned"
@@ -33,7 +33,8 @@ _USUAL_TOKENS_OUT = 250
 class Estimate:
     """`usd` and `seconds` are None where no price, or no call so far, says how much.
 
-    `own_family` pairs of judge and battle are left out or warned of; `unjudged` battles no judge may judge.
+    `judgments`, or scores of single responses. `own_family` pairs of judge and battle are left out or warned
+    of; `unjudged` battles no judge may judge.
     """
 
     judgments: int
@@ -44,29 +45,54 @@ class Estimate:
     unjudged: int = 0
 
 
+@dataclass(frozen=True)
+class _Share:
+    """One judge's part of a run."""
+
+    judgments: int
+    calls: int
+    usd: Decimal | None
+    seconds: float | None
+
+
 def estimate(
-    judges: Sequence[Judge], battles: Sequence[Entry], family_policy: str = JudgeRun.FamilyPolicy.EXCLUDE
+    judges: Sequence[Judge],
+    battles: Sequence[Entry],
+    family_policy: str = JudgeRun.FamilyPolicy.EXCLUDE,
+    responses: int = 0,
 ) -> Estimate:
-    """From a sample of the texts, the endpoints' prices, and how long their latest calls took."""
+    """From a sample of the texts, the endpoints' prices, and how long their latest calls took.
+
+    `responses`: how many there are for judges that score them one by one.
+    """
     own = find_own_family(judges, battles, family_policy)
-    judgments = 0
-    dollars: list[Decimal | None] = []
-    seconds: list[float | None] = []
     sample = _sample(list(battles)[:: max(1, len(battles) // 20)])
-    for judge in judges:
-        usd, latency = _per_call(judge, sample)
-        left = len(own.left_to(judge, battles))
-        judgments += left
-        dollars.append(None if usd is None else usd * 2 * left)
-        concurrency = judge.endpoint.concurrency if judge.endpoint else 1
-        seconds.append(None if latency is None else latency * 2 * left / concurrency)
+    shares = [
+        _share(judge, sample, responses, 1)
+        if takes_one_response(judge)
+        else _share(judge, sample, len(own.left_to(judge, battles)), 2)
+        for judge in judges
+    ]
+    dollars, seconds = [s.usd for s in shares], [s.seconds for s in shares]
     return Estimate(
-        judgments,
-        2 * judgments,
+        sum(s.judgments for s in shares),
+        sum(s.calls for s in shares),
         None if None in dollars else sum((usd for usd in dollars if usd), Decimal(0)),
         None if None in seconds else round(max((s for s in seconds if s), default=0)),
-        own.pairs,
-        own.left_to_nobody(judges, battles),
+        0 if responses else own.pairs,
+        0 if responses else own.left_to_nobody(judges, battles),
+    )
+
+
+def _share(judge: Judge, sample: list[Battle], count: int, calls_each: int) -> _Share:
+    usd, latency = _per_call(judge, sample)
+    calls = calls_each * count
+    concurrency = judge.endpoint.concurrency if judge.endpoint else 1
+    return _Share(
+        count,
+        calls,
+        None if usd is None else usd * calls,
+        None if latency is None else latency * calls / concurrency,
     )
 
 
@@ -81,13 +107,18 @@ def _per_call(judge: Judge, sample: list[Battle]) -> tuple[Decimal | None, float
         return None, None
     usd = None
     if limits.has_prices(endpoint):
-        text = rubric_text(rubric)
-        sizes = [len(str(build_messages(text, case_of(battle, "ab")))) for battle in sample]
+        sizes = [len(str(build_messages(rubric_text(rubric), _case(judge, battle)))) for battle in sample]
         # Four characters to a token: an estimate, where a reservation takes the worst case.
         usd = limits.cost(endpoint, sum(sizes) // len(sizes) // 4, _USUAL_TOKENS_OUT)
     attempts = endpoint.calls.filter(attempts__error_kind="", attempts__latency_ms__isnull=False)
     latest = list(attempts.order_by("-attempts__pk").values_list("attempts__latency_ms", flat=True)[:50])
     return usd, sum(latency or 0 for latency in latest) / len(latest) / 1000 if latest else None
+
+
+def _case(judge: Judge, battle: Battle) -> Case:
+    if takes_one_response(judge) and battle.response_a:
+        return single_case(battle.response_a)
+    return case_of(battle, "ab")
 
 
 def plan_run(
@@ -137,10 +168,18 @@ def plan_run(
 
 
 def _check(judges: Sequence[Judge], battles: Sequence[Entry], budget_usd: Decimal | None) -> None:
-    if not judges:
-        raise CannotPlanError("no judge was chosen")
+    check_judges(judges, budget_usd)
     if not battles:
         raise CannotPlanError("there is no battle to judge: choose others, or let people vote first")
+    single = [judge.name for judge in judges if takes_one_response(judge)]
+    if single:
+        raise CannotPlanError(f"{', '.join(single)} scores one response by itself and can't judge a battle")
+
+
+def check_judges(judges: Sequence[Judge], budget_usd: Decimal | None) -> None:
+    """Raises CannotPlanError for judges that nothing can be asked of."""
+    if not judges:
+        raise CannotPlanError("no judge was chosen")
     for judge in judges:
         if judge.endpoint is None or judge.rubric is None:
             raise CannotPlanError(f"{judge.name} was recorded elsewhere: it has no endpoint to ask")
@@ -156,7 +195,7 @@ def _check_parameters(judge: Judge) -> None:
     assert judge.endpoint and judge.rubric  # noqa: S101
     try:
         config = ledger.endpoint_config(judge.endpoint, judge.parameters)
-        build_payload(config, [], verdict_schema(rubric_text(judge.rubric)))
+        build_payload(config, [], reply_schema(rubric_text(judge.rubric)))
     except (KeyMissingError, ValueError) as error:
         raise CannotPlanError(f"{judge.name} can't be asked: {error}") from error
 

@@ -11,10 +11,10 @@ from typing import get_args
 from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
-from arena.endpoints.models import Call, CallAttempt
-from arena.judging import panel
+from arena.endpoints.models import Call
+from arena.judging import ending, panel
 from arena.judging.ending import FAILED
-from arena.judging.models import JudgeCall, JudgeRun, Judgment
+from arena.judging.models import JudgeRun, Judgment
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,8 @@ class Progress:
 
 
 def read_progress(run: JudgeRun) -> Progress:
-    calls = JudgeCall.objects.filter(judgment__run=run)
-    attempts = CallAttempt.objects.filter(call__judge_call__judgment__run=run)
-    sums = attempts.aggregate(
+    calls = ending.rows_of(run)
+    sums = run.attempts().aggregate(
         attempts=Count("pk"),
         tokens_in=Sum("tokens_in"),
         tokens_out=Sum("tokens_out"),
@@ -110,7 +109,7 @@ def _counts(rows: QuerySet, column: str) -> dict[str, int]:
     return dict(counted)
 
 
-def _seconds_left(run: JudgeRun, calls: QuerySet[JudgeCall]) -> int | None:
+def _seconds_left(run: JudgeRun, calls: QuerySet) -> int | None:
     """At the pace so far; None while there is none, or when nothing is to come."""
     if run.status != JudgeRun.Status.RUNNING or run.started_at is None:
         return None

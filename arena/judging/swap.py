@@ -30,11 +30,15 @@ _SIDES: dict[tuple[Order, Position], Side] = {
 
 @dataclass(frozen=True)
 class Resolution:
-    """`base_outcome` differs from `outcome` only where the verbosity rule turned a win into `tie_verbose`."""
+    """`base_outcome` differs from `outcome` only where the verbosity rule turned a win into `tie_verbose`.
+
+    `leaning`: of a soft flip, the side that won in one order and tied in the other; else empty.
+    """
 
     outcome: Outcome
     base_outcome: Outcome
     flip: Flip
+    leaning: Literal["model_a", "model_b", ""] = ""
 
 
 def to_side(position: str, order: str) -> Side:
@@ -56,8 +60,11 @@ def resolve(ab: str | None, ba: str | None) -> Resolution:
         return Resolution("no_verdict", "no_verdict", "none")
     if side_ab == side_ba:
         return Resolution(side_ab, side_ab, "none")
-    flip: Flip = "soft" if "tie" in (side_ab, side_ba) else "hard"
-    return Resolution("tie_unstable", "tie_unstable", flip)
+    if "tie" not in (side_ab, side_ba):
+        return Resolution("tie_unstable", "tie_unstable", "hard")
+    leaning: Side = side_ba if side_ab == "tie" else side_ab
+    assert leaning != "tie"  # noqa: S101
+    return Resolution("tie_unstable", "tie_unstable", "soft", leaning)
 
 
 def apply_verbosity_rule(

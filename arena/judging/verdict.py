@@ -46,6 +46,7 @@ Detail = Literal[
     "reasoning_only",
     "no_json",
     "no_winner",
+    "no_scores",
     "off_menu",
     "bad_scores",
     "bad_reason",
@@ -70,6 +71,14 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Score:
+    """What a reply says about one response by itself."""
+
+    scores: Mapping[str, int]
+    reason: str
+
+
+@dataclass(frozen=True)
 class VerdictFailure:
     """`detail` says which rung of the ladder gave way; `message` is written for the judge's second try."""
 
@@ -88,6 +97,31 @@ def read_verdict(
     content: object, finish_reason: str | None, refusal: str | None, criteria: Sequence[Criterion]
 ) -> Verdict | VerdictFailure:
     """`content` as the server sent it: text, a list of parts, or None."""
+    objects = _read_objects(content, finish_reason, refusal)
+    if isinstance(objects, VerdictFailure):
+        return objects
+    return _decide([found for found in objects if "winner" in found], criteria)
+
+
+def read_score(
+    content: object, finish_reason: str | None, refusal: str | None, criteria: Sequence[Criterion]
+) -> Score | VerdictFailure:
+    """The same ladder for a reply that scores one response: the last object with scores counts."""
+    objects = _read_objects(content, finish_reason, refusal)
+    if isinstance(objects, VerdictFailure):
+        return objects
+    results = [_validate_score(found, criteria) for found in objects if "scores" in found]
+    if not results:
+        return _failed("no_scores", "no JSON object in the reply holds scores")
+    last = results[-1]
+    if isinstance(last, Score) and any(isinstance(r, Score) and r.scores != last.scores for r in results):
+        return _failed("conflict", "the reply holds different scores")
+    return last
+
+
+def _read_objects(
+    content: object, finish_reason: str | None, refusal: str | None
+) -> list[_Object] | VerdictFailure:
     stop = (finish_reason or "").strip().casefold()
     if (refusal or "").strip() or stop in _REFUSED:
         return VerdictFailure("refused", "", "the judge refused")
@@ -98,14 +132,14 @@ def read_verdict(
         return _failed("empty", "the reply holds no text")
     if len(text) > MAX_CHARACTERS:
         return _failed("too_long", f"the reply is longer than {MAX_CHARACTERS:,} characters")
-    return _read_text(text, criteria)
+    return _objects_of(text)
 
 
 def _failed(detail: Detail, message: str) -> VerdictFailure:
     return VerdictFailure("parse_failed", detail, message)
 
 
-def _read_text(text: str, criteria: Sequence[Criterion]) -> Verdict | VerdictFailure:
+def _objects_of(text: str) -> list[_Object] | VerdictFailure:
     try:
         spans = list(_json_objects(text))
     except _TangledError:
@@ -118,7 +152,7 @@ def _read_text(text: str, criteria: Sequence[Criterion]) -> Verdict | VerdictFai
     objects = objects or _python_objects(text[begin:])
     if not objects:
         return _failed("no_json", "the reply holds no JSON object")
-    return _decide([found for found in objects if "winner" in found], criteria)
+    return objects
 
 
 def _end_of_reasoning(text: str, spans: Sequence[tuple[_Object, int, int]]) -> int:
@@ -223,11 +257,9 @@ def _validate(found: _Object, criteria: Sequence[Criterion]) -> Verdict | Verdic
     winner = _winner(found.get("winner"))
     if winner is None:
         return _failed("off_menu", "the winner must be first, second or tie")
-    reason = found.get("reason")
-    if not isinstance(reason, str):
-        return _failed("bad_reason", "the reason must be given as text")
-    if reason.strip() == REASON_TO_FILL_IN:
-        return _failed("echoed_form", "the form was copied, not filled in: give a reason of your own")
+    reason = _reason(found.get("reason"))
+    if isinstance(reason, VerdictFailure):
+        return reason
     if not isinstance(scores, dict):
         return _failed("bad_scores", "the scores of both responses are missing")
     first, second = _scores(scores.get("first"), criteria), _scores(scores.get("second"), criteria)
@@ -235,7 +267,28 @@ def _validate(found: _Object, criteria: Sequence[Criterion]) -> Verdict | Verdic
         return _failed(
             "bad_scores", "every criterion needs a whole number within its scale, for both responses"
         )
-    return Verdict(winner, first, second, join_parts(reason))
+    return Verdict(winner, first, second, reason)
+
+
+def _validate_score(found: _Object, criteria: Sequence[Criterion]) -> Score | VerdictFailure:
+    scores = found.get("scores")
+    if any(isinstance(part, _Object) and part.duplicated for part in (found, scores)):
+        return _failed("duplicate_key", "a key stands twice in the JSON object")
+    reason = _reason(found.get("reason"))
+    if isinstance(reason, VerdictFailure):
+        return reason
+    read = _scores(scores, criteria)
+    if read is None:
+        return _failed("bad_scores", "every criterion needs a whole number within its scale")
+    return Score(read, reason)
+
+
+def _reason(value: object) -> str | VerdictFailure:
+    if not isinstance(value, str):
+        return _failed("bad_reason", "the reason must be given as text")
+    if value.strip() == REASON_TO_FILL_IN:
+        return _failed("echoed_form", "the form was copied, not filled in: give a reason of your own")
+    return join_parts(value)
 
 
 def _winner(value: object) -> Position | None:

@@ -11,7 +11,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns.models import Campaign
-from arena.judging import choosing, ending, planning, tasks
+from arena.judging import beside_people, choosing, ending, planning, probing, tasks
+from arena.judging.errands import takes_one_response
 from arena.judging.forms import RunForm
 from arena.judging.models import Judge, JudgeRun, Judgment
 from arena.judging.progress import panel_counts, read_progress, with_counts
@@ -75,11 +76,8 @@ def choose(form: RunForm) -> choosing.Choice:
 
 
 def start(request: HttpRequest, form: RunForm, choice: choosing.Choice) -> JudgeRun | None:
-    options = {name: form.cleaned_data[name] for name in RUN_OPTIONS}
     try:
-        run = planning.plan_run(
-            form.cleaned_data["campaign"], list(form.cleaned_data["judges"]), choice.battles, **options
-        )
+        run = plan(form, choice)
     except choosing.CannotPlanError as refusal:
         form.add_error(None, str(refusal))
         return None
@@ -87,12 +85,25 @@ def start(request: HttpRequest, form: RunForm, choice: choosing.Choice) -> Judge
     return run
 
 
+def plan(form: RunForm, choice: choosing.Choice) -> JudgeRun:
+    """Comparisons of the chosen battles, or, by judges that score one response, scores of their responses."""
+    campaign, judges = form.cleaned_data["campaign"], list(form.cleaned_data["judges"])
+    options = {name: form.cleaned_data[name] for name in RUN_OPTIONS}
+    if not any(takes_one_response(judge) for judge in judges):
+        return planning.plan_run(campaign, judges, choice.battles, **options)
+    kept = {name: options[name] for name in ("budget_usd", "max_calls", "seed")}
+    return probing.plan_scores(campaign, judges, probing.responses_of(choice.battles), **kept)
+
+
 def show_form(request: HttpRequest, form: RunForm, choice: choosing.Choice | None) -> HttpResponse:
     context: dict[str, Any] = {"form": form, "choice": choice, "section": "judging"}
     if choice:
-        context["policy"] = form.cleaned_data["family_policy"]
+        judges = list(form.cleaned_data["judges"])
+        scored = any(takes_one_response(judge) for judge in judges)
+        responses = len(probing.responses_of(choice.battles)) if scored else 0
+        context |= {"policy": form.cleaned_data["family_policy"], "responses": responses}
         context["estimate"] = planning.estimate(
-            list(form.cleaned_data["judges"]), choice.battles, form.cleaned_data["family_policy"]
+            judges, choice.battles, form.cleaned_data["family_policy"], responses
         )
     refused = request.method == "POST" and not (choice and only_estimates(request))
     part = "#estimate" if getattr(request, "htmx", False) and not refused else ""
@@ -105,20 +116,29 @@ def show_form(request: HttpRequest, form: RunForm, choice: choosing.Choice | Non
 @access.admin_required
 def judge_run(request: HttpRequest, pk: int) -> HttpResponse:
     run = own_run(request, pk)
-    shown = request.GET.get("show", "all")
-    judgments = run.judgments.filter(**SHOWN.get(shown, {})).order_by("pk")
-    judgments = judgments.select_related(
-        "judge", "battle__prompt", "battle__competitor_a", "battle__competitor_b"
-    )
-    page = Paginator(judgments, JUDGMENTS_PER_PAGE).get_page(request.GET.get("page"))
-    context = {"run": run, "progress": read_progress(run), "page": page, "shown": shown, "section": "judging"}
+    context = {"run": run, "progress": read_progress(run), "section": "judging"} | shown_of(request, run)
     if not getattr(request, "htmx", False):
-        context["panel"] = {} if run.is_open else panel_counts(run)
+        context["panel"] = {} if run.is_open or run.is_probing else panel_counts(run)
         return render(request, "judging/run.html", context)
     part = render(request, "judging/run.html#live", context)
     if not run.is_open:
         part["HX-Refresh"] = "true"  # what can be done with the run is another now
     return part
+
+
+def shown_of(request: HttpRequest, run: JudgeRun) -> dict[str, Any]:
+    """The judgments that the reader asks for, or what the probes came to."""
+    if run.kind == JudgeRun.Kind.SCORES:
+        return {"scores": probing.score_rows(run)}
+    if run.kind == JudgeRun.Kind.CANARY:
+        return {"canaries": run.probes.order_by("canary", "order")}
+    shown = request.GET.get("show", "all")
+    found = run.judgments.filter(**SHOWN.get(shown, {})).order_by("pk")
+    if shown == "people":
+        found = found.filter(pk__in=beside_people.differing(run))
+    rows = found.select_related("judge", "battle__prompt", "battle__competitor_a", "battle__competitor_b")
+    page = Paginator(rows, JUDGMENTS_PER_PAGE).get_page(request.GET.get("page"))
+    return {"page": page, "shown": shown}
 
 
 @require_POST
@@ -163,6 +183,23 @@ def judge_run_retry(request: HttpRequest, pk: int) -> HttpResponseBase:
     return redirect("judge-run", pk)
 
 
+@require_POST
+@access.admin_required
+def judge_canaries(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Asks a judge whether it obeys the texts that it judges; the campaign is where the card stands."""
+    judges = Judge.objects.select_related("endpoint", "rubric")
+    judge = access.get_for(judges, request.user, Role.ADMIN, pk=pk)
+    campaigns = Campaign.objects.filter(team=judge.team_id)
+    campaign = access.get_for(campaigns, request.user, Role.ADMIN, slug=request.POST.get("campaign", ""))
+    try:
+        run = probing.plan_canaries(campaign, judge)
+    except choosing.CannotPlanError as refusal:
+        messages.error(request, str(refusal))
+        return redirect("judge-card", pk)
+    tasks.enqueue(run)
+    return redirect("judge-run", run.pk)
+
+
 @require_GET
 @never_cache
 @access.admin_required
@@ -171,7 +208,15 @@ def judgment(request: HttpRequest, pk: int) -> HttpResponse:
         Judgment.objects.with_battle(), request.user, Role.ADMIN, "run__campaign__team", pk=pk
     )
     calls = found.judge_calls.select_related("call").prefetch_related("call__attempts").order_by("order")
-    return render(request, "judging/judgment.html", {"judgment": found, "calls": calls, "section": "judging"})
+    context = {
+        "judgment": found,
+        "calls": calls,
+        "people": beside_people.votes_on(found),
+        "previous": found.run.judgments.filter(pk__lt=pk).order_by("-pk").first(),
+        "next": found.run.judgments.filter(pk__gt=pk).order_by("pk").first(),
+        "section": "judging",
+    }
+    return render(request, "judging/judgment.html", context)
 
 
 def own_run(request: HttpRequest, pk: int) -> JudgeRun:

@@ -5,7 +5,9 @@ from django.db import connections
 
 from arena.endpoints.models import Endpoint
 from arena.judging.definition_forms import JudgeForm, criteria_as_text, read_criteria
+from arena.judging.errands import rubric_text
 from arena.judging.models import Judge, Rubric
+from arena.judging.starters import STARTERS
 
 RUBRIC = {
     "name": "General",
@@ -126,3 +128,52 @@ def test_another_teams_endpoint_cannot_be_chosen(signed_in, cast):
 def test_only_admins_define_judges(signed_in, who):
     for path in ("/judges/", "/judges/new/", "/rubrics/new/"):
         assert signed_in(who).get(path).status_code == 404
+
+
+# --- where a rubric starts from ---------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("starter", list(STARTERS))
+def test_a_starter_can_be_saved_as_it_is(signed_in, starter):
+    carol = signed_in("carol")
+    form = carol.get(f"/rubrics/new/?starter={starter}").context["form"]
+    assert carol.post("/rubrics/new/", form.initial).status_code == 302
+    rubric = Rubric.objects.get()
+    assert rubric_text(rubric) == STARTERS[starter]
+    assert 3 <= len(rubric.criteria) <= 7
+
+
+@pytest.mark.django_db
+def test_a_campaigns_guide_is_a_start(signed_in, small_campaign):
+    carol = signed_in("carol")
+    assert "?guide=small" in carol.get("/rubrics/new/").content.decode()
+    form = carol.get("/rubrics/new/?guide=small").context["form"]
+    assert form.initial["instructions"] == "Which response helps more?"
+    assert carol.post("/rubrics/new/", form.initial).status_code == 302
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("query", ["starter=none", "guide=none", "from=0", "from=x"])
+def test_a_start_that_is_not_there_is_not_found(signed_in, query):
+    assert signed_in("carol").get(f"/rubrics/new/?{query}").status_code == 404
+
+
+@pytest.mark.django_db
+def test_another_teams_guide_or_rubric_is_no_start(signed_in, small_campaign):
+    carol, dora = signed_in("carol"), signed_in("dora")
+    carol.post("/rubrics/new/", RUBRIC)
+    assert dora.get("/rubrics/new/?guide=small").status_code == 404
+    assert dora.get(f"/rubrics/new/?from={Rubric.objects.get().pk}").status_code == 404
+
+
+@pytest.mark.django_db
+def test_the_mode_is_part_of_a_version_and_unknown_ones_are_refused(signed_in):
+    carol = signed_in("carol")
+    for mode in ("", "pairwise", "pointwise", "reference"):
+        assert carol.post("/rubrics/new/", RUBRIC | {"mode": mode}).status_code == 302
+    modes = list(Rubric.objects.order_by("version").values_list("version", "mode"))
+    assert modes == [(1, "pairwise"), (2, "pointwise"), (3, "reference")]
+    assert carol.post("/rubrics/new/", RUBRIC | {"mode": "listwise"}).status_code == 422
+    form = carol.get(f"/rubrics/new/?from={Rubric.objects.get(version=3).pk}").context["form"]
+    assert form.initial["mode"] == "reference"

@@ -4,11 +4,11 @@ import pytest
 from django.utils import timezone
 
 from arena.battles.models import Battle, Retraction, Vote
-from arena.corpus.models import Response
+from arena.corpus.models import Prompt, Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.judging import planning
 from arena.judging.choosing import CannotPlanError, choose_battles
-from arena.judging.models import Judge, JudgeRun
+from arena.judging.models import Judge, JudgeRun, Rubric
 from arena.judging.planning import estimate, plan_run
 
 pytestmark = pytest.mark.django_db
@@ -156,3 +156,14 @@ def test_an_estimate_knows_calls_dollars_and_time(court):
 
 def test_an_estimate_without_prices_has_no_dollars(court):
     assert estimate([court.judge], court.pks).usd is None
+
+
+def test_a_judge_by_reference_gets_only_prompts_that_have_one(court):
+    Rubric.objects.update(mode="reference")
+    court.judge.rubric.refresh_from_db()
+    prompt = court.battles[0].prompt
+    Prompt.objects.filter(pk=prompt.pk).update(reference="Thus.")
+    for which in ("all", "pairs"):
+        choice = choose(court, which)
+        assert set(choice.battles) == {b.pk for b in court.battles if b.prompt_id == prompt.pk}
+        assert choice.without_reference == 3

@@ -15,8 +15,8 @@ from arena.judging.prompting import (
     call_key,
     canonical_content,
     fresh_nonce,
+    reply_schema,
     rubric_hash,
-    verdict_schema,
 )
 
 RUBRIC = RubricText(
@@ -158,7 +158,7 @@ def test_no_text_of_ten_thousand_ever_closes_a_fence(prompt, first, second):
 
 
 def test_the_schema_asks_for_reason_before_scores_before_winner():
-    schema = verdict_schema(RUBRIC)
+    schema = reply_schema(RUBRIC)
     assert list(schema["properties"]) == schema["required"] == ["reason", "scores", "winner"]
     assert schema["properties"]["winner"]["enum"] == ["first", "second", "tie"]
     first = schema["properties"]["scores"]["properties"]["first"]
@@ -264,3 +264,35 @@ def test_the_rubric_hash_is_stable_across_versions_of_python():
 def test_a_rubric_or_case_that_makes_no_sense_is_refused_with_words(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+SCORED = RubricText(RUBRIC.instructions, RUBRIC.criteria, "pointwise")
+BY_REFERENCE = RubricText(RUBRIC.instructions, RUBRIC.criteria, "reference")
+ONE = Case(CASE.turns, "Two.", None)
+
+
+def test_a_pointwise_rubric_shows_one_response_and_asks_for_no_winner():
+    system, user = build_messages(SCORED, ONE, NONCE)
+    assert [title for title, _ in blocks(user["content"], NONCE)] == ["PROMPT TURN 1 BY USER", "RESPONSE"]
+    assert "winner" not in system["content"]
+    assert list(reply_schema(SCORED)["properties"]) == ["reason", "scores"]
+
+
+def test_a_rubric_by_reference_says_what_the_reference_is_and_needs_one():
+    case = Case(CASE.turns, "Two.", "Three.", "Two: Phobos and Deimos.")
+    system, _ = build_messages(BY_REFERENCE, case, NONCE)
+    assert "The text called REFERENCE is right" in system["content"]
+    with pytest.raises(ValueError, match="the prompt has none"):
+        build_messages(BY_REFERENCE, CASE, NONCE)
+
+
+@pytest.mark.parametrize(("rubric", "case"), [(RUBRIC, ONE), (SCORED, CASE)])
+def test_a_rubric_of_two_responses_takes_no_one_and_the_other_way_round(rubric, case):
+    with pytest.raises(ValueError, match="rubric takes"):
+        build_messages(rubric, case, NONCE)
+
+
+def test_modes_have_hashes_of_their_own_and_unknown_ones_are_refused():
+    assert len({rubric_hash(rubric) for rubric in (RUBRIC, SCORED, BY_REFERENCE)}) == 3
+    with pytest.raises(ValueError, match="mode is one of"):
+        RubricText(RUBRIC.instructions, RUBRIC.criteria, "listwise")

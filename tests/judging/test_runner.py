@@ -38,8 +38,8 @@ def states() -> Counter:
 
 
 def sweep() -> set[int]:
-    runner.ASKER.tidy()
-    return endpoints_with_due_calls([runner.ASKER])
+    runner.OF_BATTLES.tidy()
+    return endpoints_with_due_calls([runner.OF_BATTLES])
 
 
 def failures() -> Counter:
@@ -352,7 +352,7 @@ def test_garbage_and_giants_become_typed_failures(court, server):
 
 
 def claim_one(court) -> ledger.Claim:
-    claim = ledger.claim(court.endpoint.pk, runner.ELIGIBLE, prepare)
+    claim = ledger.claim(court.endpoint.pk, runner.OF_BATTLES.eligible, prepare)
     assert isinstance(claim, ledger.Claim)
     return claim
 
@@ -574,7 +574,7 @@ def test_no_more_calls_are_held_than_the_endpoint_takes_at_once(court):
     plan_run(court.campaign, [court.judge], court.pks)
     claim_one(court)
     claim_one(court)
-    found = ledger.claim(court.endpoint.pk, runner.ELIGIBLE, prepare)
+    found = ledger.claim(court.endpoint.pk, runner.OF_BATTLES.eligible, prepare)
     assert isinstance(found, ledger.Later)
     assert 25 < found.seconds <= 30
 

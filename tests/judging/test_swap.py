@@ -5,22 +5,22 @@ from hypothesis import strategies as st
 from arena.judging.swap import Resolution, apply_verbosity_rule, resolve, to_side
 
 TABLE = [
-    # ab, ba, outcome, flip
-    ("first", "second", "model_a", "none"),
-    ("second", "first", "model_b", "none"),
-    ("tie", "tie", "tie", "none"),
-    ("first", "first", "tie_unstable", "hard"),
-    ("second", "second", "tie_unstable", "hard"),
-    ("first", "tie", "tie_unstable", "soft"),
-    ("second", "tie", "tie_unstable", "soft"),
-    ("tie", "first", "tie_unstable", "soft"),
-    ("tie", "second", "tie_unstable", "soft"),
+    # ab, ba, outcome, flip, leaning
+    ("first", "second", "model_a", "none", ""),
+    ("second", "first", "model_b", "none", ""),
+    ("tie", "tie", "tie", "none", ""),
+    ("first", "first", "tie_unstable", "hard", ""),
+    ("second", "second", "tie_unstable", "hard", ""),
+    ("first", "tie", "tie_unstable", "soft", "model_a"),
+    ("second", "tie", "tie_unstable", "soft", "model_b"),
+    ("tie", "first", "tie_unstable", "soft", "model_b"),
+    ("tie", "second", "tie_unstable", "soft", "model_a"),
 ]
 
 
-@pytest.mark.parametrize(("ab", "ba", "outcome", "flip"), TABLE)
-def test_two_orders_become_one_outcome(ab, ba, outcome, flip):
-    assert resolve(ab, ba) == Resolution(outcome, outcome, flip)
+@pytest.mark.parametrize(("ab", "ba", "outcome", "flip", "leaning"), TABLE)
+def test_two_orders_become_one_outcome(ab, ba, outcome, flip, leaning):
+    assert resolve(ab, ba) == Resolution(outcome, outcome, flip, leaning)
 
 
 @pytest.mark.parametrize("other", [None, "first", "second", "tie"])

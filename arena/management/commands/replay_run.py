@@ -21,12 +21,12 @@ class Command(BaseCommand):
         except ValueError as error:
             raise CommandError(str(error)) from None
         self.stdout.write(
-            f"{found.judgments} judgments from {found.replies} recorded replies; {found.without_reply} calls "
-            f"ended without one, {found.unresolved} judgments are still open."
+            f"{found.judgments} findings from {found.replies} recorded replies; {found.without_reply} calls "
+            f"ended without one, {found.unresolved} are still open."
         )
         for difference in found.differences[:SHOWN]:
             self.stdout.write(
-                f"judgment {difference.judgment}, {difference.what}: stored {difference.stored!r}, "
+                f"{difference.where}, {difference.what}: stored {difference.stored!r}, "
                 f"now {difference.again!r}"
             )
         if found.differences:

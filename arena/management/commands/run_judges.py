@@ -1,14 +1,16 @@
 import re
 import time
 from argparse import ArgumentTypeError
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from arena.campaigns.models import Campaign
 from arena.endpoints.ledger import Later
-from arena.judging import choosing, planning, runner, tasks
+from arena.judging import choosing, planning, probing, runner, tasks
+from arena.judging.errands import takes_one_response
 from arena.judging.forms import LARGEST_SEED, MOST_CALLS
 from arena.judging.models import Judge, JudgeRun
 from arena.judging.progress import Progress, read_progress
@@ -50,7 +52,7 @@ class Command(BaseCommand):
             action="append",
             dest="judges",
             metavar="NAME",
-            help="may be repeated; else every judge of the campaign's team that can be asked",
+            help="may be repeated; else every judge of the campaign's team that can compare two responses",
         )
         parser.add_argument("--battles", choices=choosing.WHICH, default="voted", help="which battles")
         parser.add_argument("--limit", type=whole(1, MOST_CALLS), help="so many battles at most")
@@ -79,33 +81,53 @@ class Command(BaseCommand):
             action="store_true",
             help="a winner more than 1.5 times as long as the loser is a tie",
         )
+        parser.add_argument(
+            "--canaries",
+            action="store_true",
+            help="no battles: pairs of ours, to see whether the judge obeys the texts that it judges",
+        )
         parser.add_argument("--here", action="store_true", help="work the run off now, in this process")
 
     def handle(self, *args: object, **options) -> None:
         campaign = self.campaign(options["campaign"])
         judges = self.judges(campaign, options["judges"])
         try:
-            choice = choosing.choose_battles(
-                campaign, judges, options["battles"], options["limit"], options["seed"]
-            )
-            run = planning.plan_run(
-                campaign,
-                judges,
-                choice.battles,
-                budget_usd=options["budget"],
-                max_calls=options["max_calls"],
-                seed=options["seed"],
-                replicates=options["replicates"],
-                family_policy=options["family"],
-                verbosity_rule=options["verbosity_rule"],
-            )
+            runs = list(self.plan(campaign, judges, options))
         except choosing.CannotPlanError as refusal:
             raise CommandError(str(refusal)) from None
-        self.stdout.write(f"Run {run.pk}: {run.judgments.count()} judgments by {len(judges)} judges planned.")
-        if options["here"]:
-            self.work_off(run)
-        else:
-            tasks.enqueue(run)
+        for run in runs:
+            self.stdout.write(f"Run {run.pk}: {self.count(run)} by {run.judges.count()} judges planned.")
+            if options["here"]:
+                self.work_off(run)
+            else:
+                tasks.enqueue(run)
+
+    def plan(self, campaign: Campaign, judges: list[Judge], options: dict[str, Any]) -> Iterator[JudgeRun]:
+        limits = {"budget_usd": options["budget"], "max_calls": options["max_calls"]}
+        if options["canaries"]:
+            for judge in judges:
+                yield probing.plan_canaries(campaign, judge, budget_usd=options["budget"])
+            return
+        choice = choosing.choose_battles(
+            campaign, judges, options["battles"], options["limit"], options["seed"]
+        )
+        if any(takes_one_response(judge) for judge in judges):
+            responses = probing.responses_of(choice.battles)
+            yield probing.plan_scores(campaign, judges, responses, seed=options["seed"], **limits)
+            return
+        yield planning.plan_run(
+            campaign,
+            judges,
+            choice.battles,
+            seed=options["seed"],
+            replicates=options["replicates"],
+            family_policy=options["family"],
+            verbosity_rule=options["verbosity_rule"],
+            **limits,
+        )
+
+    def count(self, run: JudgeRun) -> str:
+        return f"{run.probes.count()} probes" if run.is_probing else f"{run.judgments.count()} judgments"
 
     def campaign(self, slug: str) -> Campaign:
         found = Campaign.objects.filter(slug=slug).first()
@@ -118,7 +140,7 @@ class Command(BaseCommand):
         own = Judge.objects.filter(team=campaign.team, endpoint__isnull=False, rubric__isnull=False)
         own = own.select_related("endpoint", "rubric").order_by("name")
         if not names:
-            return list(own)
+            return [judge for judge in own if not takes_one_response(judge)]
         missing = sorted(set(names) - set(own.values_list("name", flat=True)))
         if missing:
             known = ", ".join(own.values_list("name", flat=True)) or "none yet"
@@ -146,6 +168,8 @@ class Command(BaseCommand):
 
 
 def describe(run: JudgeRun, progress: Progress) -> str:
+    if run.is_probing:
+        return f"Run {run.pk}: {progress.parsed} of {progress.calls} probes read, {progress.failed} failed"
     outcomes = ", ".join(
         f"{count} {outcome}" for outcome, count in sorted(progress.outcomes.items()) if outcome
     )

@@ -1,0 +1,80 @@
+"""What a call is about: one order of a battle, a response to score, or a canary. From rows, at any time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from arena.battles.models import Battle
+from arena.corpus.models import Prompt, Response
+from arena.judging import canaries
+from arena.judging.models import Judge, JudgeCall, Probe, Rubric
+from arena.judging.prompting import POINTWISE, Case, Criterion, RubricText, Turn
+
+
+def rubric_text(rubric: Rubric) -> RubricText:
+    criteria = tuple(Criterion(**criterion) for criterion in rubric.criteria)
+    return RubricText(rubric.instructions, criteria, rubric.mode)
+
+
+def case_of(battle: Battle, order: str) -> Case:
+    """The battle as this order shows it; raises ValueError for a battle that has no texts."""
+    if battle.prompt is None or battle.response_a is None or battle.response_b is None:
+        raise ValueError(f"battle {battle.public_id} was recorded without its texts and can't be judged")
+    texts = (battle.response_a.text, battle.response_b.text)
+    first, second = texts if order == JudgeCall.Order.AB else reversed(texts)
+    return Case(turns_of(battle.prompt), first, second, battle.prompt.reference or None)
+
+
+def single_case(response: Response) -> Case:
+    """The response by itself, for a pointwise rubric."""
+    prompt = response.prompt
+    return Case(turns_of(prompt), response.text, None, prompt.reference or None)
+
+
+def turns_of(prompt: Prompt) -> tuple[Turn, ...]:
+    return tuple(Turn(turn["role"], turn["content"]) for turn in prompt.messages)
+
+
+@dataclass(frozen=True)
+class Errand:
+    row: JudgeCall | Probe
+
+    @property
+    def run_id(self) -> int:
+        return self.row.run_id if isinstance(self.row, Probe) else self.row.judgment.run_id
+
+    @property
+    def judge(self) -> Judge:
+        return self.row.judge if isinstance(self.row, Probe) else self.row.judgment.judge
+
+    @property
+    def rubric(self) -> RubricText:
+        if self.judge.rubric is None:
+            raise ValueError(f"judge {self.judge.name} was asked and has no rubric; give it back")
+        return rubric_text(self.judge.rubric)
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether the texts may not leave the house."""
+        if isinstance(self.row, JudgeCall):
+            prompt = self.row.judgment.battle.prompt
+        else:
+            prompt = self.row.response.prompt if self.row.response else None
+        return prompt is not None and prompt.prompt_set.is_internal
+
+    def case(self) -> Case:
+        """Raises ValueError where there are no texts to judge."""
+        if isinstance(self.row, JudgeCall):
+            return case_of(self.row.judgment.battle, self.row.order)
+        if self.row.response:
+            return single_case(self.row.response)
+        return canaries.find(self.row.canary).case(self.row.order)
+
+
+def errand_of(call_id: int) -> Errand:
+    judge_call = JudgeCall.objects.with_all().filter(call=call_id).first()
+    return Errand(judge_call or Probe.objects.with_all().get(call=call_id))
+
+
+def takes_one_response(judge: Judge) -> bool:
+    return judge.rubric is not None and judge.rubric.mode == POINTWISE

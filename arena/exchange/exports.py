@@ -11,12 +11,26 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from arena.campaigns.models import Campaign
+from arena.exchange.export_extract import Extract
 from arena.exchange.export_files import write_table
-from arena.exchange.export_rows import Extract
+from arena.exchange.export_rows import rows_of
 from arena.exchange.export_schema import TABLES
 
 SUMS = "SHA256SUMS"
-LAYOUT = 1  # of the folder; raised when a reader of the old one would go wrong
+LAYOUT = 2  # of the folder; raised when a reader of the old one would go wrong
+
+# How the campaign was set up, in plain JSON; the rest of it is of the installation it ran in.
+CAMPAIGN_FIELDS = (
+    "description",
+    "reveal",
+    "quota",
+    "repeat_share",
+    "gold_share",
+    "target_votes",
+    "target_raters",
+    "leak_policy",
+    "hard_at_least",
+)
 
 
 class NotExportableError(Exception):
@@ -49,23 +63,22 @@ def export(campaign: Campaign, out: Path) -> Exported:
 
 def fill(campaign: Campaign, folder: Path) -> dict[str, int]:
     extract = Extract(campaign)
-    rows = {table.name: write_table(table, extract.rows(table.name), folder) for table in TABLES}
+    counts = {table.name: write_table(table, rows_of(extract, table.name), folder) for table in TABLES}
     schema = {"layout": LAYOUT, "tables": [asdict(table) for table in TABLES]}
     (folder / "schema.json").write_text(json.dumps(schema, indent=1, ensure_ascii=False) + "\n")
     about = {
         "layout": LAYOUT,
         "campaign": campaign.slug,
         "name": campaign.name,
-        "description": campaign.description,
-        "reveal": campaign.reveal,
+        **{name: getattr(campaign, name) for name in CAMPAIGN_FIELDS},
         "exported_at": extract.at.isoformat(),
-        "rows": rows,
+        "rows": counts,
     }
     (folder / "campaign.json").write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n")
-    (folder / "README.md").write_text(_readme(extract, rows))
+    (folder / "README.md").write_text(_readme(extract, counts))
     (folder / "CITATION.cff").write_text(_citation(extract))
     (folder / SUMS).write_text(sums(folder))
-    return rows
+    return counts
 
 
 def sums(folder: Path) -> str:
@@ -134,7 +147,9 @@ Every table stands in `csv/`, `jsonl/` and `parquet/`; `schema.json` says what e
 * CSV is for spreadsheets: a cell that begins with `=`, `+`, `-`, `@`, an apostrophe, a tab or a line end has
   an apostrophe before it. Take one leading apostrophe off to have the text.
 * Raters have names made for this export alone; another export of the same campaign has others.
-* Votes that were taken back have a time in `retracted_at`, and battles of the kind gold are never rated.
+* Boards count the votes without a time in `retracted_at`, without a rule in `excluded`, and on battles of the
+  kinds regular and recorded alone. `exclusions` says why a vote, or all of a rater's, is left out.
+* `golds` are checks whose outcome is known beforehand. While the campaign runs, raters mustn't see them.
 * What raters wrote in `notes` is as they wrote it. Read it before you pass it on.
 
 `sha256sum --check SHA256SUMS` says whether the files are as they were exported.

@@ -18,7 +18,9 @@ from arena.battles.models import Battle, BattleNote, Retraction, Vote
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, Prompt, Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
+from arena.exchange.export_extract import Extract
 from arena.exchange.export_files import escape, unescape, write_table
+from arena.exchange.export_rows import rows_of
 from arena.exchange.export_schema import TABLES, Column, TableSchema
 from arena.exchange.formats.reading import read
 from arena.judging.models import Judge, JudgeCall, Judgment
@@ -304,8 +306,6 @@ def test_what_is_no_export_is_refused(db, run, tmp_path):
 
 
 def test_votes_that_come_while_it_is_written_are_not_in(spring, tmp_path):
-    from arena.exchange.export_rows import Extract
-
     extract = Extract(spring)
     battle = Battle.objects.exclude(vote=None).latest("pk")
     vote = Vote.objects.exclude(pk=battle.vote.pk).latest("pk")
@@ -325,8 +325,8 @@ def test_votes_that_come_while_it_is_written_are_not_in(spring, tmp_path):
         voted_at=timezone.now(),
         digest="d",
     )
-    assert len(list(extract.rows("votes"))) == 61
-    assert str(late.public_id) not in {row["battle_id"] for row in extract.rows("battles")}
+    assert len(list(rows_of(extract, "votes"))) == 61
+    assert str(late.public_id) not in {row["battle_id"] for row in rows_of(extract, "battles")}
 
 
 storable = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"))

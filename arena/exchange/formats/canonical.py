@@ -24,6 +24,7 @@ from arena.exchange.formats.rows import (
 )
 
 FLIPS = ("", "none", "soft", "hard")
+UNRATED = ("gold", "repeat")
 
 
 def _prompt(line: int, cells: Cells) -> PromptRow:
@@ -67,8 +68,10 @@ def _vote(line: int, cells: Cells) -> VoteRow:
     model_a, model_b = rivals(cells.required("model_a", NAME), cells.required("model_b", NAME))
     if cells.time("retracted_at"):
         raise SkippedError("that were taken back by their raters")
-    if cells.label("kind", NAME) == "gold":
-        raise SkippedError("about gold battles, which are never rated")
+    if cells.label("kind", NAME) in UNRATED:
+        raise SkippedError("about gold battles and repeats, which are never rated")
+    if cells.label("excluded", NAME):
+        raise SkippedError("that were left out of the boards where they come from")
     told = cells.one_of("source", ("", PERSON, JUDGE, SIMULATED))
     source = JUDGE if told == JUDGE else PERSON
     label = cells.label("winner", NAME)

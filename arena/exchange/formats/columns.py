@@ -49,6 +49,7 @@ VOTE_COLUMNS: dict[str, tuple[str, ...]] = {
     "flip": (),
     "kind": (),
     "retracted_at": (),
+    "excluded": (),
 }
 # Of each group one column must be there.
 REQUIRED: dict[str, tuple[tuple[str, ...], ...]] = {

@@ -1,0 +1,55 @@
+"""Snapshots and standings of an export."""
+
+from __future__ import annotations
+
+from arena.exchange.export_extract import CHUNK, Extract, Rows
+from arena.leaderboards.models import Snapshot, Standing
+
+_STANDING = (
+    "rating",
+    "lower",
+    "upper",
+    "bootstrap_lower",
+    "bootstrap_upper",
+    "standard_error",
+    "rank_lower",
+    "rank_upper",
+    "tied_first",
+    "component",
+    "battles",
+    "wins",
+    "losses",
+    "ties",
+    "flags",
+    "shift",
+    "shift_lower",
+    "shift_upper",
+)
+
+
+def snapshots(extract: Extract) -> Rows:
+    rows = Snapshot.objects.filter(leaderboard__campaign=extract.campaign, taken_at__lte=extract.at)
+    for row in rows.select_related("leaderboard__judge").order_by("pk"):
+        board = row.leaderboard
+        copied = ("cutoff", "taken_at", "counts", "options", "coefficients", "warnings")
+        yield {
+            "snapshot": row.pk,
+            "leaderboard": board.slug,
+            "name": board.name,
+            "subset": board.subset,
+            "source": board.source,
+            "judge": board.judge.name if board.judge else None,
+            "style_control": board.style_control,
+            **{name: getattr(row, name) for name in copied},
+            "vote_digest": row.vote_digest,
+            "code_version": row.code_version,
+            "seed": row.seed,
+        }
+
+
+def standings(extract: Extract) -> Rows:
+    taken = Snapshot.objects.filter(leaderboard__campaign=extract.campaign, taken_at__lte=extract.at)
+    rows = Standing.objects.filter(snapshot__in=taken).select_related("competitor")
+    for row in rows.order_by("snapshot", "pk").iterator(CHUNK):
+        told = {name: getattr(row, name) for name in _STANDING}
+        yield {"snapshot": row.snapshot_id, "model": row.competitor.name} | told

@@ -6,4 +6,4 @@ class ArenaConfig(AppConfig):
     verbose_name = "Tiltyard"
 
     def ready(self) -> None:
-        from arena.battles import append_only  # noqa: F401 — connects to post_migrate
+        from arena.leaderboards import append_only  # noqa: F401 — with that of votes, connects to post_migrate

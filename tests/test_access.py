@@ -15,6 +15,7 @@ from django.urls.resolvers import RoutePattern
 from django.utils import timezone
 
 from arena.battles.models import Battle, Exclusion
+from arena.corpus.generation_models import GenerationRun
 from arena.endpoints.models import Endpoint
 from arena.exchange.models import Import
 from arena.judging.models import Judge, JudgeRun, Judgment
@@ -110,11 +111,14 @@ def fill_route(visitors, small_campaign, cast):
         "/boards/": {"campaign": "small", "slug": board.slug, "name": "ratings"},
         "/api/v1/leaderboards/": {"slug": board.slug},
         "/api/v1/snapshots/": {"pk": snapshot.pk},
+        "/snapshots/": {"pk": snapshot.pk},
         "/endpoints/": {"pk": endpoint.pk},
         "/judges/": {"pk": judge.pk},
         "/api/v1/judge-cards/": {"pk": card.pk},
         "/judging/runs/": {"pk": run.pk},
         "/judging/judgments/": {"pk": judgment.pk},
+        "/generation/": {"pk": GenerationRun.objects.create(prompt_set=small_campaign.prompt_set).pk},
+        "/models/": {"pk": small_campaign.competitors[0].pk},
         "/prompt-sets/": {"pk": small_campaign.prompt_set.pk},
         "/team/": {"pk": member.pk},
         "/campaigns/<slug:slug>/exclusions/": {"slug": "small", "pk": exclusion.pk},

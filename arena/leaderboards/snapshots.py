@@ -30,6 +30,7 @@ from arena.leaderboards.models import (
     Standing,
 )
 from arena.leaderboards.pair_results import pair_results
+from arena.leaderboards.registration import frozen_plan, options_of, registered_under
 from arena.leaderboards.schedule import request_snapshot
 from ratings.board import STYLE_WARNING, check_board, fit_board
 from ratings.board_options import LeaderboardOptions
@@ -133,8 +134,9 @@ def _fit_and_publish(run: SnapshotRun, rows: BoardRows, options: LeaderboardOpti
 
 
 def options_for(leaderboard: Leaderboard) -> LeaderboardOptions:
+    planned = options_of(frozen_plan(leaderboard.campaign_id))
     return LeaderboardOptions(
-        **leaderboard.policies,
+        **planned | leaderboard.policies,
         style=leaderboard.style_control,
         bootstrap=settings.BOOTSTRAP_RESAMPLES,
         seed=SEED,
@@ -208,6 +210,7 @@ def publish(run: SnapshotRun, computed: Computed, cutoff: Cutoff, seed: int) -> 
             vote_digest=computed.vote_digest,
             code_version=code_version(),
             seed=seed,
+            plan=registered_under(run.leaderboard),
         )
         Standing.objects.bulk_create(
             Standing(snapshot=snapshot, **standing) for standing in computed.standings

@@ -1,9 +1,26 @@
 from django.urls import path
 
-from arena.leaderboards import card_views, plan_views, views
+from arena.leaderboards import (
+    analysis_plan_views,
+    card_views,
+    plan_views,
+    snapshot_views,
+    views,
+)
 
 urlpatterns = [
     path("campaigns/<slug:slug>/plan/", plan_views.campaign_plan, name="campaign-plan"),
+    path("campaigns/<slug:slug>/analysis-plan/", analysis_plan_views.analysis_plan, name="analysis-plan"),
+    path(
+        "campaigns/<slug:slug>/analysis-plan/save/",
+        analysis_plan_views.analysis_plan_save,
+        name="analysis-plan-save",
+    ),
+    path(
+        "campaigns/<slug:slug>/analysis-plan/freeze/",
+        analysis_plan_views.analysis_plan_freeze,
+        name="analysis-plan-freeze",
+    ),
     path("boards/", views.board_list, name="board-list"),
     path("boards/<slug:campaign>/", views.board, name="board"),
     path("boards/<slug:campaign>/compare/", views.board_compare, name="board-compare"),
@@ -15,5 +32,8 @@ urlpatterns = [
     path("boards/<slug:campaign>/visibility/", views.board_visibility, name="board-visibility"),
     path("boards/<slug:campaign>/<slug:slug>.csv", views.board_csv, name="board-csv"),
     path("boards/<slug:campaign>/<slug:slug>.json", views.board_json, name="board-json"),
+    path("snapshots/<int:pk>/", snapshot_views.snapshot_page, name="snapshot"),
+    path("boards/<slug:campaign>/<slug:slug>/snapshots/", snapshot_views.snapshot_list, name="snapshot-list"),
+    path("boards/<slug:campaign>/<slug:slug>/diff/", snapshot_views.snapshot_diff, name="snapshot-diff"),
     path("judges/<int:pk>/card/", card_views.judge_card, name="judge-card"),
 ]

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -352,9 +353,15 @@ def test_replay_names_the_rows_when_they_have_changed(voted_campaign, few_resamp
         call_command("replay_snapshot", str(run.snapshot.pk))
 
 
-def test_replay_names_other_code(voted_campaign, few_resamples):
+def with_an_old_warning(fit):
+    return lambda *args: replace(fit(*args), warnings=["an old warning"])
+
+
+def test_replay_names_other_code(voted_campaign, few_resamples, monkeypatch):
+    monkeypatch.setattr(snapshots, "code_version", lambda: "0.0.1+old")
+    monkeypatch.setattr(snapshots, "fit", with_an_old_warning(snapshots.fit))
     run = snapshots.take_snapshot(ensure_leaderboards(voted_campaign().campaign)[0])
-    Snapshot.objects.filter(pk=run.snapshot.pk).update(code_version="0.0.1+old", warnings=["an old warning"])
+    monkeypatch.undo()
     with pytest.raises(CommandError, match=r"differently in warnings: it was computed by other code: 0.0.1"):
         call_command("replay_snapshot", str(run.snapshot.pk))
 

@@ -1,0 +1,103 @@
+"""Snapshots: a page of its own for each, where citations lead; a board's list; what moved between two."""
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from arena.leaderboards import board_facts
+from arena.leaderboards.board_rows import rank_words
+from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.sentences import signed
+from arena.leaderboards.snapshot_diff import Moved, diff_of
+
+AT_ONCE = 50
+
+
+def get_leaderboard(request: HttpRequest, campaign: str, slug: str) -> Leaderboard:
+    boards = Leaderboard.objects.visible_to(request.user).select_related("campaign", "judge")
+    found = boards.filter(campaign__slug=campaign, slug=slug).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+@require_GET
+def snapshot_list(request: HttpRequest, campaign: str, slug: str) -> HttpResponse:
+    leaderboard = get_leaderboard(request, campaign, slug)
+    pages = Paginator(leaderboard.snapshots.select_related("plan").order_by("-pk"), AT_ONCE)
+    context = {
+        "campaign": leaderboard.campaign,
+        "leaderboard": leaderboard,
+        "page": pages.get_page(request.GET.get("page")),
+        "section": "boards",
+    }
+    return render(request, "leaderboards/snapshots.html", context)
+
+
+@require_GET
+def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
+    boards = Leaderboard.objects.visible_to(request.user)
+    snapshots = Snapshot.objects.filter(leaderboard__in=boards)
+    snapshot = (
+        snapshots.select_related("leaderboard__campaign", "leaderboard__judge", "plan").filter(pk=pk).first()
+    )
+    if snapshot is None:
+        raise Http404
+    leaderboard = snapshot.leaderboard
+    standings = list(snapshot.standings.select_related("competitor"))
+    context = {
+        "campaign": leaderboard.campaign,
+        "leaderboard": leaderboard,
+        "snapshot": snapshot,
+        "newest": leaderboard.snapshots.first(),
+        "before": leaderboard.snapshots.filter(pk__lt=pk).first(),
+        "facts": board_facts.facts_of(snapshot, leaderboard.judge_id is not None),
+        "rows": [(standing, rank_words(standing)) for standing in standings],
+        "simulated": board_facts.say_simulated([snapshot]),
+        "section": "boards",
+    }
+    return render(request, "leaderboards/snapshot.html", context)
+
+
+@require_GET
+def snapshot_diff(request: HttpRequest, campaign: str, slug: str) -> HttpResponse:
+    """?before=…&after=…; by default the newest against the one before it."""
+    leaderboard = get_leaderboard(request, campaign, slug)
+    after = chosen(leaderboard, request.GET.get("after", ""), None)
+    before = chosen(leaderboard, request.GET.get("before", ""), after)
+    context: dict[str, Any] = {
+        "campaign": leaderboard.campaign,
+        "leaderboard": leaderboard,
+        "snapshots": leaderboard.snapshots.all()[:AT_ONCE],
+        "before": before,
+        "after": after,
+        "section": "boards",
+    }
+    if before and after:
+        diff = diff_of(before, after)
+        context |= {"diff": diff, "lines": [(moved, *words_of(moved)) for moved in diff.moved]}
+    return render(request, "leaderboards/snapshot_diff.html", context)
+
+
+def chosen(leaderboard: Leaderboard, wanted: str, below: Snapshot | None) -> Snapshot | None:
+    if wanted:
+        found = leaderboard.snapshots.filter(pk=int(wanted)).first() if wanted.isdecimal() else None
+        if found is None:
+            raise Http404
+        return found
+    snapshots = leaderboard.snapshots.all()
+    return (snapshots.filter(pk__lt=below.pk) if below else snapshots).first()
+
+
+def words_of(moved: Moved) -> tuple[str, str, str]:
+    """The rank before and after, and the change in points."""
+    ranks = [rank_words(standing) if standing else "–" for standing in (moved.before, moved.after)]
+    if moved.before is None:
+        return ranks[0], ranks[1], _("new")
+    if moved.after is None:
+        return ranks[0], ranks[1], _("gone")
+    return ranks[0], ranks[1], "–" if moved.change is None else signed(moved.change)

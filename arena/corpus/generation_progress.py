@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from django.db.models import Count, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
 from arena.corpus.generate import NEEDLESS
 from arena.corpus.generation_models import GenerationCall, GenerationRecipe, GenerationRun
 from arena.corpus.models import Response
+from arena.endpoints import limits
 from arena.endpoints.models import Call
 
 
@@ -30,6 +31,10 @@ class Part:
     requests: int = 0
     tokens: int = 0
     cost_usd: Decimal = Decimal(0)
+
+    @property
+    def has_prices(self) -> bool:
+        return limits.has_prices(self.recipe.endpoint)
 
     @property
     def failed(self) -> int:
@@ -81,7 +86,10 @@ class Progress:
         return self._sum("requests")
 
     @property
-    def cost_usd(self) -> Decimal:
+    def cost_usd(self) -> Decimal | None:
+        """None where an endpoint has no prices."""
+        if not all(part.has_prices for part in self.parts):
+            return None
         return sum((part.cost_usd for part in self.parts), Decimal(0))
 
     @property
@@ -134,3 +142,14 @@ def _seconds_left(run: GenerationRun, parts: tuple[Part, ...]) -> int | None:
     if run.status != GenerationRun.Status.RUNNING or run.started_at is None or not done or not left:
         return None
     return round((timezone.now() - run.started_at).total_seconds() / done * left)
+
+
+def with_counts(runs: QuerySet[GenerationRun]) -> QuerySet[GenerationRun]:
+    """For lists: how many responses a run asks for, has and could not get."""
+    calls = "recipes__generation_calls"
+    failed = Q(**{f"{calls}__failure__gt": ""}) & ~Q(**{f"{calls}__failure__in": NEEDLESS})
+    return runs.annotate(
+        call_count=Count(calls),
+        written_count=Count(f"{calls}__response"),
+        failed_count=Count(calls, filter=failed),
+    )

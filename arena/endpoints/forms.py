@@ -27,6 +27,18 @@ class ParametersField(forms.JSONField):
         except ValueError as error:
             raise ValidationError(str(error)) from None
 
+    def clean(self, value: Any) -> dict[str, Any]:
+        found = super().clean(value)
+        found = {} if found is None else found
+        if not isinstance(found, dict):
+            raise ValidationError(_('Give a JSON object, like {"temperature": 0}.'))
+        reserved = sorted(RESERVED.intersection(found))
+        if reserved:
+            raise ValidationError(
+                _("Tiltyard sets these itself: %(names)s. Take them out.") % {"names": ", ".join(reserved)}
+            )
+        return found
+
     def bound_data(self, data: Any, initial: Any) -> Any:
         """Shown again as it was typed."""
         return initial if self.disabled else data
@@ -141,17 +153,6 @@ class EndpointForm(forms.ModelForm):
         except KeyMissingError as error:
             raise ValidationError(str(error)) from None
         return name
-
-    def clean_parameters(self) -> dict:
-        parameters = self.cleaned_data["parameters"] or {}
-        if not isinstance(parameters, dict):
-            raise ValidationError(_('Give a JSON object, like {"temperature": 0}.'))
-        reserved = sorted(RESERVED.intersection(parameters))
-        if reserved:
-            raise ValidationError(
-                _("Tiltyard sets these itself: %(names)s. Take them out.") % {"names": ", ".join(reserved)}
-            )
-        return parameters
 
     def clean(self) -> dict:
         cleaned = super().clean() or {}

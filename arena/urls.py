@@ -8,6 +8,7 @@ urlpatterns = [
     path("readyz", health.readyz, name="readyz"),
     path("", include("arena.raters.urls")),
     path("", include("arena.endpoints.urls")),
+    path("", include("arena.corpus.generation_urls")),
     path("", include("arena.corpus.urls")),
     path("", include("arena.campaigns.urls")),
     path("", include("arena.battles.urls")),

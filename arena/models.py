@@ -9,9 +9,11 @@ from arena.corpus.generation_models import GenerationCall, GenerationRecipe, Gen
 from arena.corpus.label_models import LabelCall, LabelChange, LabelRun, SpotCheck
 from arena.corpus.models import Arrival, Competitor, Prompt, PromptSet, Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
+from arena.exchange.export_models import Export
 from arena.exchange.models import Import, Origin
 from arena.judging.calibration_models import Calibration, CalibrationLabel, Measurement
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment, Probe, Rubric
+from arena.leaderboards.analysis_plan import AnalysisPlan
 from arena.leaderboards.card_models import JudgeCard, RunFigures
 from arena.leaderboards.models import (
     CategoryRating,
@@ -22,9 +24,11 @@ from arena.leaderboards.models import (
     SnapshotRun,
     Standing,
 )
+from arena.leaderboards.report_models import Reading, ReportText
 from arena.raters.models import Membership, Rater, Team
 
 __all__ = [
+    "AnalysisPlan",
     "Arrival",
     "Battle",
     "BattleNote",
@@ -37,6 +41,7 @@ __all__ = [
     "Competitor",
     "Endpoint",
     "Exclusion",
+    "Export",
     "GenerationCall",
     "GenerationRecipe",
     "GenerationRun",
@@ -63,6 +68,8 @@ __all__ = [
     "Prompt",
     "PromptSet",
     "Rater",
+    "Reading",
+    "ReportText",
     "Response",
     "Retraction",
     "Rubric",

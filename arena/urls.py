@@ -1,9 +1,11 @@
 from django.urls import include, path
+from django.views.i18n import set_language
 
 from arena import health, home
 
 urlpatterns = [
     path("", home.index, name="home"),
+    path("language/", set_language, name="set-language"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("", include("arena.raters.urls")),

@@ -160,7 +160,7 @@
 
   function enqueue(act) {
     keep((acts) => [...acts, act]);
-    part("recorded").replaceChildren();
+    if (!act.keepsLine) part("recorded").replaceChildren();
     send();
   }
 
@@ -169,7 +169,7 @@
     const response = await fetch(act.url, {
       method: "POST",
       headers: { "HX-Request": "true", "X-CSRFToken": form.elements.csrfmiddlewaretoken.value },
-      body: new URLSearchParams({ ...act.body, held }),
+      body: new URLSearchParams(Object.entries({ ...act.body, held }).flatMap(([name, value]) => [value].flat().map((one) => [name, one]))),
       signal: AbortSignal.timeout(20000),
     });
     if (response.status >= 500 || response.status === 429) throw new Error(`status ${response.status}`);
@@ -256,6 +256,7 @@
     lastVoted = battle;
     advance();
     enqueue({ id: newId(), url: url("vote", battle), battle, leaves: true, body });
+    Object.assign(part("recorded").dataset, { battle, reasons: "", comment: "" });
   }
 
   /* To what hasn't been looked at. */
@@ -285,6 +286,7 @@
     const id = queue.length ? lastVoted : button?.getAttribute("formaction").split("/").at(-3);
     if (!id) return;
     lastVoted = null;
+    delete part("recorded").dataset.battle;
     part("stage").setAttribute("aria-busy", "true");
     announce.textContent = say.sayWaiting;
     enqueue({ id: newId(), url: url("undo", id), battle: id, body: {} });
@@ -307,14 +309,22 @@
     event.preventDefault();
     flag();
   });
+  /* Reasons for the last vote, from reasons.js: they wait in the same queue, behind the vote. */
+  desk.addEventListener("explain", ({ detail: { battle, ...body } }) => {
+    enqueue({ id: newId(), url: url("reasons", battle), battle, keepsLine: true, body });
+  });
+  desk.addEventListener("tell", ({ detail }) => tell(detail));
 
   /* --- keys ------------------------------------------------------------------------------------------------- */
 
   const open = (id) => () => part(id).showPopover();
+  const hand = (name, detail) => () => desk.dispatchEvent(new CustomEvent(name, { detail }));
   const LETTER_KEYS = {
     a: () => vote("model_a"), b: () => vote("model_b"), t: () => vote("tie"), x: () => vote("both_bad"),
-    s: skip, z: undo, f: open("flag"), g: open("guide"), "?": open("keys"), "؟": open("keys"),
+    s: skip, z: undo, f: open("flag"), g: open("guide"), w: open("why"), "?": open("keys"), "؟": open("keys"),
+    e: hand("whole"), l: hand("linked"),
   };
+  for (let digit = 1; digit <= 7; digit++) LETTER_KEYS[digit] = hand("reason", digit);
   // The arrow points at the side, wherever the page's direction has put it.
   const mirrored = document.documentElement.dir === "rtl";
   const ARROW_KEYS = {
@@ -324,6 +334,7 @@
 
   function letter(event) {
     if (event.key in LETTER_KEYS) return event.key;
+    if (/^Digit[1-7]$/.test(event.code)) return event.code.at(-1);
     // On a keyboard of another script the key that prints A on Latin ones still is A.
     return /^[\x20-\x7e]$/.test(event.key) ? event.key.toLowerCase() : event.code.replace("Key", "").toLowerCase();
   }
@@ -344,7 +355,7 @@
     const arrow = ARROW_KEYS[event.key];
     const act = arrow ?? (letters ? LETTER_KEYS[letter(event)] : undefined);
     if (!act || (arrow && scrollsSideways(event.target))) return;
-    if (event.shiftKey && !["?", "؟"].includes(event.key)) return;
+    if (event.shiftKey && !/^[?؟1-7]$/.test(event.key)) return;
     event.preventDefault();
     act();
   });

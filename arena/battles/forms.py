@@ -1,6 +1,7 @@
 from django import forms
 
 from arena.battles.models import Outcome
+from arena.battles.reasons import Reason
 
 # As the rater's browser laid the two sides out, and in which direction the page ran.
 LAYOUTS = ("wide-ltr", "wide-rtl", "narrow-ltr", "narrow-rtl")
@@ -16,3 +17,8 @@ class BallotForm(forms.Form):
 
 class FlagForm(forms.Form):
     text = forms.CharField(max_length=2000, required=False)
+
+
+class ReasonsForm(forms.Form):
+    reasons = forms.MultipleChoiceField(choices=Reason.choices, required=False)
+    comment = forms.CharField(max_length=2000, required=False)

@@ -14,9 +14,11 @@ from django.utils.translation import gettext_lazy as _
 from arena.battles.ballots import can_undo
 from arena.battles.draw import LEASES, hand_out
 from arena.battles.models import Battle, Outcome, Vote
+from arena.battles.reasons import Reason, Why, why
 from arena.campaigns.models import Campaign
 from arena.raters.models import Rater
 
+NO_REASONS = Why()
 FIRST_WORDS, NAME_BEGINS, NAME_ENDS = 24, 17, 12  # characters
 RECORDED_AS: dict[str, str | Promise] = {
     Outcome.MODEL_A: _("A"),
@@ -57,6 +59,7 @@ class Recorded:
     name_a: str = ""
     name_b: str = ""
     prompt: str = ""
+    why: Why = NO_REASONS
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,11 @@ class Screen:
     @property
     def current(self) -> Shown | None:
         return self.battles[0] if self.battles else None
+
+    @property
+    def reasons(self) -> list[tuple[int, Reason]]:
+        """Each with the key that gives it."""
+        return list(enumerate(Reason, start=1))
 
     @property
     def offers_undo(self) -> bool:
@@ -95,10 +103,12 @@ def look(
     if campaign.quota and not beyond_quota:
         wanted = min(LEASES, campaign.quota - done)
     battles = [Shown.of(battle) for battle in hand_out(campaign, rater, wanted)]
+    fresh = vote
     if vote is None or campaign.reveals_each_vote:  # names and prompt come with it in one query
         vote = last_vote(campaign, rater)
+    said = NO_REASONS if fresh or vote is None else why(vote.battle)
     return Screen(
-        campaign, done, battles, recorded(campaign, vote), state_of(campaign, battles, done, wanted)
+        campaign, done, battles, recorded(campaign, vote, said), state_of(campaign, battles, done, wanted)
     )
 
 
@@ -121,7 +131,7 @@ def last_vote(campaign: Campaign, rater: Rater) -> Vote | None:
     return None if vote is None or hasattr(vote, "retraction") else vote
 
 
-def recorded(campaign: Campaign, vote: Vote | None) -> Recorded | None:
+def recorded(campaign: Campaign, vote: Vote | None, said: Why = NO_REASONS) -> Recorded | None:
     """The line about the last vote; it names the two models only where each vote reveals them.
 
     The names then stand under the next battle, so the first words of their own prompt go with them.
@@ -131,8 +141,8 @@ def recorded(campaign: Campaign, vote: Vote | None) -> Recorded | None:
     battle, outcome = vote.battle, RECORDED_AS[vote.outcome]
     if campaign.reveals_each_vote:
         names = short_name(battle.competitor_a.name), short_name(battle.competitor_b.name)
-        return Recorded(battle.public_id, outcome, False, *names, first_words(battle))
-    return Recorded(battle.public_id, outcome, can_undo(campaign))
+        return Recorded(battle.public_id, outcome, False, *names, first_words(battle), said)
+    return Recorded(battle.public_id, outcome, can_undo(campaign), why=said)
 
 
 def short_name(name: str) -> str:

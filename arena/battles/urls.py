@@ -17,4 +17,5 @@ urlpatterns = [
     path("battles/<uuid:public_id>/undo/", views.battle_undo, name="battle-undo"),
     path("battles/<uuid:public_id>/skip/", views.battle_skip, name="battle-skip"),
     path("battles/<uuid:public_id>/flag/", views.battle_flag, name="battle-flag"),
+    path("battles/<uuid:public_id>/reasons/", views.battle_reasons, name="battle-reasons"),
 ]

@@ -18,8 +18,8 @@ from django.views.decorators.http import require_GET, require_POST
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.middleware import HtmxDetails
 
-from arena.battles import ballots, preview, screen
-from arena.battles.forms import BallotForm, FlagForm
+from arena.battles import ballots, preview, reasons, screen
+from arena.battles.forms import BallotForm, FlagForm, ReasonsForm
 from arena.battles.models import Battle, Vote
 from arena.campaigns.admission import SESSION_KEY, current_rater
 from arena.campaigns.models import Campaign
@@ -132,6 +132,22 @@ def battle_flag(request: HtmxRequest, public_id: UUID) -> HttpResponseBase:
         return answer(request, battle, rater, _("Please use at most 2,000 characters."), 422)
     ballots.flag(battle, rater, form.cleaned_data["text"])
     return answer(request, battle, rater, _("Flagged, thank you. You can still vote on it, or skip it."))
+
+
+@require_POST
+@never_cache
+@for_raters
+def battle_reasons(request: HtmxRequest, public_id: UUID) -> HttpResponseBase:
+    battle, rater = own_battle(request, public_id)
+    form = ReasonsForm(request.POST)
+    if not form.is_valid():
+        words = _("That wasn't recorded: choose from the list, and use at most 2,000 characters.")
+        return answer(request, battle, rater, words, 422)
+    try:
+        reasons.explain(battle, rater, **form.cleaned_data)
+    except ballots.RefusedError as refusal:
+        return answer(request, battle, rater, str(refusal.words), refusal.status)
+    return answer(request, battle, rater, _("Your reasons are kept with your last vote."))
 
 
 @require_POST

@@ -1,0 +1,98 @@
+/* The two responses of the battle on the screen: cut at the same height, shown whole together, scrolled together if the
+   rater likes it so. Both likes are kept in this browser. */
+(() => {
+  "use strict";
+
+  const desk = document.getElementById("battle-desk");
+  if (!desk) return;
+  const WHOLE = "tiltyard.whole";
+  const LINKED = "tiltyard.linked";
+  const announce = document.getElementById("announce");
+  const likes = { [WHOLE]: read(WHOLE), [LINKED]: read(LINKED) };
+  const setTo = new WeakMap();
+  let article = null;
+
+  function read(name) {
+    try { return localStorage.getItem(name) === "true"; } catch { return false; }
+  }
+
+  function like(name, value) {
+    likes[name] = value;
+    try { localStorage.setItem(name, value); } catch { /* private mode: for this page then */ }
+    show();
+    measure();
+  }
+
+  const texts = () => (article ? [...article.querySelectorAll(".pane > .prose")] : []);
+  const isCut = (text) => text.scrollHeight > text.clientHeight + 1;
+  const scrolls = (text) => isCut(text) && getComputedStyle(text).overflowY === "auto";
+
+  function show() {
+    if (!article) return;
+    article.toggleAttribute("data-whole-panes", likes[WHOLE]);
+    article.querySelectorAll(".whole-panes").forEach((button) => button.setAttribute("aria-expanded", likes[WHOLE]));
+    article.querySelector(".linked").setAttribute("aria-pressed", likes[LINKED]);
+    article.querySelector(".together").hidden = texts().filter(scrolls).length < 2;
+    for (const text of texts()) {
+      if (scrolls(text)) text.tabIndex = 0;
+      else text.removeAttribute("tabindex");
+    }
+  }
+
+  /* Whether a text is cut can only be seen while it may be. */
+  function measure() {
+    if (article && !article.hasAttribute("data-whole-panes")) {
+      for (const text of texts()) {
+        text.parentElement.toggleAttribute("data-cut", isCut(text));
+        text.parentElement.querySelector(".whole-panes").hidden = !isCut(text);
+      }
+    }
+    show();
+  }
+
+  function toggleWhole() {
+    if (!article?.querySelector(".pane[data-cut]")) return;
+    like(WHOLE, !likes[WHOLE]);
+    const panes = article.querySelector(".panes");
+    if (!likes[WHOLE] && panes.getBoundingClientRect().top < 0) panes.scrollIntoView({ block: "start" });
+  }
+
+  function toggleLinked() {
+    if (!article || article.querySelector(".together").hidden) return;
+    like(LINKED, !likes[LINKED]);
+    if (announce) announce.textContent = likes[LINKED] ? desk.dataset.sayLinked : desk.dataset.sayUnlinked;
+  }
+
+  /* Both run from their first line to their last at once, however long each is. */
+  function follow({ target }) {
+    if (!likes[LINKED] || setTo.get(target) === Math.round(target.scrollTop)) return;
+    const other = texts().find((text) => text !== target);
+    if (!texts().includes(target) || !other) return;
+    const share = target.scrollTop / Math.max(target.scrollHeight - target.clientHeight, 1);
+    other.scrollTop = share * (other.scrollHeight - other.clientHeight);
+    setTo.set(other, Math.round(other.scrollTop));
+    setTo.delete(target);
+  }
+
+  const size = new ResizeObserver(measure);
+
+  /* Another battle, or none any more. */
+  function begin() {
+    const next = desk.querySelector("#stage > article.battle");
+    if (next === article) return;
+    size.disconnect();
+    article = next;
+    measure();
+    // The text's own box: it grows no more once it is cut, but it changes with the window.
+    texts().forEach((text) => { size.observe(text); text.addEventListener("scroll", follow, { passive: true }); });
+  }
+
+  desk.addEventListener("click", (event) => {
+    if (event.target.closest(".whole-panes")) toggleWhole();
+    if (event.target.closest(".linked")) toggleLinked();
+  });
+  desk.addEventListener("whole", toggleWhole);
+  desk.addEventListener("linked", toggleLinked);
+  new MutationObserver(begin).observe(desk, { childList: true, subtree: true });
+  begin();
+})();

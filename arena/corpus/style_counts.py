@@ -64,6 +64,19 @@ def count_style(text: str) -> StyleCounts:
     )
 
 
+def count_by_kind(text: str) -> dict[str, dict[str, int]]:
+    """The same headings, list items and bold runs, told apart by level, by numbering and by mark."""
+    prose, _code_blocks = _without_fences(text)
+    levels = [len(heading.strip()) for heading in _HEADING.findall(prose)]
+    items = [item.strip()[0] in "-*+" for item in _ITEM.findall(_RULE.sub("", prose))]
+    marks = [run[:2] for run in _BOLD.findall(prose)]
+    return {
+        "header": {f"h{level}": levels.count(level) for level in range(1, 7)},
+        "list": {"ordered": items.count(False), "unordered": items.count(True)},
+        "bold": {mark: marks.count(mark) for mark in ("**", "__")},
+    }
+
+
 def _without_fences(text: str) -> tuple[str, int]:
     if "```" not in text and "~~~" not in text:
         return text, 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from itertools import islice
@@ -15,6 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from arena.exchange.export_schema import Column, TableSchema
+
+# Told which table is being written, and how many of its rows are; whoever doesn't want any more raises.
+Tell = Callable[[str, int], object]
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 MARK = "'"
@@ -32,13 +35,20 @@ _ARROW = {
 }
 
 
-def write_table(table: TableSchema, rows: Iterable[dict[str, Any]], folder: Path) -> int:
+def say_nothing(_table: str, _rows: int) -> None:
+    pass
+
+
+def write_table(
+    table: TableSchema, rows: Iterable[dict[str, Any]], folder: Path, tell: Tell = say_nothing
+) -> int:
     """Writes `csv/NAME.csv`, `jsonl/NAME.jsonl` and `parquet/NAME.parquet`; returns the number of rows."""
     schema = pa.schema([(column.name, _ARROW[column.kind]) for column in table.columns])
     paths = {kind: folder / kind / f"{table.name}.{kind}" for kind in ("csv", "jsonl", "parquet")}
     for path in paths.values():
         path.parent.mkdir(parents=True, exist_ok=True)
     count, stream = 0, iter(rows)
+    tell(table.name, count)
     with ExitStack() as stack:
         # The mark at its start tells Excel that the file is UTF-8.
         sheet = stack.enter_context(paths["csv"].open("w", encoding="utf-8-sig", newline=""))
@@ -54,6 +64,7 @@ def write_table(table: TableSchema, rows: Iterable[dict[str, Any]], folder: Path
                 column.name: [_value(column, row[column.name]) for row in batch] for column in table.columns
             }
             columnar.write_table(pa.table(columns, schema=schema))
+            tell(table.name, count)
     return count
 
 

@@ -1,0 +1,76 @@
+"""What an export says of itself: README and citation."""
+
+from __future__ import annotations
+
+import json
+
+from arena.exchange.export_extract import Extract
+from arena.exchange.export_schema import TABLES
+
+
+def citation(extract: Extract) -> str:
+    campaign = extract.campaign
+    title = f"{campaign.name}: battles of language models, with votes and judgments"
+    day = extract.at.date().isoformat()
+    # A JSON text is a YAML text.
+    lines = (
+        "cff-version: 1.2.0",
+        "message: If you use these data, please cite them as below.",
+        f"title: {json.dumps(title, ensure_ascii=False)}",
+        "type: dataset",
+        "authors:",
+        f"  - name: {json.dumps(campaign.team.name, ensure_ascii=False)}",
+        f"version: {json.dumps(day)}",
+        f"date-released: {day}",
+        f"abstract: {json.dumps(campaign.description or title, ensure_ascii=False)}",
+    )
+    return "\n".join(lines) + "\n"
+
+
+def readme(extract: Extract, rows: dict[str, int]) -> str:
+    counts = "\n".join(f"| `{table.name}` | {rows[table.name]:,} | {table.meaning} |" for table in TABLES)
+    return _README.format(
+        name=extract.campaign.name,
+        slug=extract.campaign.slug,
+        at=extract.at.isoformat(timespec="seconds"),
+        counts=counts,
+        licences=licences(extract),
+    )
+
+
+def licences(extract: Extract) -> str:
+    lines = [
+        f"* {prompt_set}: {prompt_set.licence or 'none given'}"
+        + (" (marked internal: not for passing on)" if prompt_set.is_internal else "")
+        for prompt_set in extract.sets.order_by("pk")
+    ]
+    return "\n".join(lines) or "* no prompt set"
+
+
+_README = """# {name}
+
+Campaign `{slug}`, exported from Tiltyard at {at}.
+
+| table | rows | holds |
+|---|---|---|
+{counts}
+
+Every table stands in `csv/`, `jsonl/` and `parquet/`; `schema.json` says what each column means.
+
+* JSONL and Parquet hold every text exactly. Columns of the kind json are JSON texts in Parquet and CSV.
+* CSV is for spreadsheets: a cell that begins with `=`, `+`, `-`, `@`, an apostrophe, a tab or a line end has
+  an apostrophe before it. Take one leading apostrophe off to have the text.
+* Raters have names made for this export alone; another export of the same campaign has others.
+* Boards count the votes without a time in `retracted_at`, without a rule in `excluded`, and on battles of the
+  kinds regular and recorded alone. `exclusions` says why a vote, or all of a rater's, is left out.
+* `golds` are checks whose outcome is known beforehand. While the campaign runs, raters mustn't see them.
+* What raters wrote in `notes` is as they wrote it. Read it before you pass it on.
+
+`sha256sum --check SHA256SUMS` says whether the files are as they were exported.
+
+To have it all in another Tiltyard, with the same boards: `./tiltyard manage import_campaign FOLDER`.
+
+## Licences of the prompt sets
+
+{licences}
+"""

@@ -4,6 +4,7 @@ from arena.leaderboards import (
     analysis_plan_views,
     card_views,
     plan_views,
+    reader_views,
     snapshot_views,
     views,
 )
@@ -23,6 +24,9 @@ urlpatterns = [
     ),
     path("boards/", views.board_list, name="board-list"),
     path("boards/<slug:campaign>/", views.board, name="board"),
+    path("boards/<slug:campaign>/battles/", reader_views.battle_reader, name="battle-reader"),
+    path("boards/<slug:campaign>/battles.csv", reader_views.battle_reader_csv, name="battle-reader-csv"),
+    path("battles/<uuid:public_id>/reading/", reader_views.battle_read, name="battle-read"),
     path("boards/<slug:campaign>/compare/", views.board_compare, name="board-compare"),
     path("boards/<slug:campaign>/model/", views.board_model, name="board-model"),
     path("boards/<slug:campaign>/charts/", views.board_charts, name="board-charts"),

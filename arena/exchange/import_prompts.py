@@ -85,7 +85,7 @@ def store(plan: Plan, shift: Shift) -> None:
             prompt.prompt_set, prompt.arrival = prompt_set, arrival
             yield prompt
 
-    shift.store(made(), Prompt.objects.bulk_create)
+    shift.store(made())
     with transaction.atomic():
         # Who publishes it meanwhile freezes what is in it now.
         found = PromptSet.stored.select_for_update().get(pk=prompt_set.pk)

@@ -9,8 +9,7 @@ from django.utils.translation import gettext as _
 
 from arena.corpus.models import Arrival, Competitor, PromptSet, Response
 from arena.corpus.names import name_key
-from arena.corpus.render import RENDERER_VERSION, render
-from arena.corpus.style_counts import count_style
+from arena.corpus.render import RENDERER_VERSION
 from arena.exchange.formats.problems import Problem, Report
 from arena.exchange.formats.rows import ResponseRow
 from arena.exchange.plans import (
@@ -21,6 +20,7 @@ from arena.exchange.plans import (
     remark_on_known,
     remark_on_new_models,
 )
+from arena.exchange.rendering import Prepared, prepare, prepare_all
 from arena.exchange.shifts import Shift
 from arena.raters.models import Team
 
@@ -90,16 +90,17 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def as_response(row: ResponseRow) -> Response:
+def as_response(row: ResponseRow, prepared: Prepared | None = None) -> Response:
+    html, counts = prepared or prepare(row.text)
     return Response(
         sample=row.sample,
         text=row.text,
         is_blank=row.is_blank,
         text_hash=text_hash(row.text),
         tokens=row.tokens,
-        rendered_html=render(row.text),
+        rendered_html=html,
         renderer_version=RENDERER_VERSION,
-        **asdict(count_style(row.text)),
+        **asdict(counts),
     )
 
 
@@ -109,15 +110,16 @@ def store(plan: Plan, shift: Shift) -> None:
     competitors = make_competitors(plan.team, _makers(plan.rows), arrival)
 
     def made() -> Iterator[Response]:
-        for number, row in enumerate(plan.rows, start=1):
+        texts = prepare_all((row.text for row in plan.rows), len(plan.rows))
+        for number, (row, prepared) in enumerate(zip(plan.rows, texts, strict=True), start=1):
             shift.reached = number
-            response = as_response(row)
+            response = as_response(row, prepared)
             response.prompt_id = prompts[row.prompt_id]
             response.competitor_id = competitors[name_key(row.model)].pk
             response.arrival = arrival
             yield response
 
-    shift.store(made(), Response.objects.bulk_create)
+    shift.store(made())
     with transaction.atomic():
         shift.land(len(plan.rows))
 

@@ -90,21 +90,17 @@ def store(rows: Sequence[VoteRow], place: Place, shift: Shift, arrival: Arrival)
     with_texts = [row for row in rows if row.texts]
     if not with_texts:
         return
-
-    def save_prompts(batch: list[Prompt]) -> None:
-        for prompt in Prompt.objects.bulk_create(batch):
-            place.prompts[prompt.external_id] = prompt.pk
-
-    def save_responses(batch: list[Response]) -> None:
-        for response in Response.objects.bulk_create(batch):
-            key = (response.prompt_id, response.competitor_id, response.text_hash)
-            place.responses[named[key]] = response.pk
-
-    named: dict[tuple[int, int, str], ResponseKey] = {}
     if any(row.prompt_id not in place.prompts for row in with_texts):
         place.own = _open_set(place, arrival)
-        shift.store(_new_prompts(with_texts, place, place.own, arrival), save_prompts)
-    shift.store(_new_responses(with_texts, place, shift, named), save_responses)
+        shift.store(_new_prompts(with_texts, place, place.own, arrival))
+        stored = Prompt.stored.filter(arrival=arrival).values_list("external_id", "pk")
+        place.prompts.update(stored.iterator())
+    named: dict[tuple[int, int, str], ResponseKey] = {}
+    shift.store(_new_responses(with_texts, place, shift, named))
+    responses = Response.stored.filter(arrival=arrival)
+    rows_there = responses.values_list("prompt_id", "competitor_id", "text_hash", "pk")
+    for prompt, competitor, text, pk in rows_there.iterator():
+        place.responses[named[prompt, competitor, text]] = pk
 
 
 def _new_prompts(rows: Iterable[VoteRow], place: Place, own: PromptSet, arrival: Arrival) -> Iterator[Prompt]:

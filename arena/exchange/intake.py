@@ -21,7 +21,7 @@ from arena.exchange.shifts import AT_WORK, Shift, StoppedError, remove_rest
 from arena.raters.models import Rater, Team
 
 # A file beyond this is the worker's: checking it takes longer than somebody should wait for a page.
-INLINE_BYTES = 2 * 1024 * 1024
+INLINE_BYTES = 1024 * 1024
 MAX_TURNS = 5  # of work that whoever was at it didn't end
 NOTE_SECONDS = 1.0
 

@@ -9,13 +9,14 @@ land is removed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Model, QuerySet
+from django.db.models.sql import InsertQuery
 from django.utils import timezone
 
 from arena.corpus.models import Arrival, Competitor, Prompt, PromptSet, Response
@@ -26,8 +27,6 @@ AT_WORK = (Import.State.CHECKING, Import.State.STORING)
 # One transaction: 0.05 s or so, in which a vote has to wait.
 ROWS, CHARACTERS = 250, 500_000
 REMOVED = 500  # rows of one transaction
-
-M = TypeVar("M", bound=Model)
 
 
 class StoppedError(Exception):
@@ -79,11 +78,14 @@ class Shift:
         self.record.arrival = arrival
         return arrival
 
-    def store(self, made: Iterable[M], save: Callable[[list[M]], object]) -> None:
-        """In batches, which are made outside their transactions."""
+    def store(self, made: Iterable[Model]) -> None:
+        """In batches. What can be done before a transaction is done before: a vote waits for the rest."""
         for batch in _batches(made):
+            statements = list(_insertions(batch))
             with transaction.atomic():
-                save(batch)
+                with connection.cursor() as cursor:
+                    for statement, values in statements:
+                        cursor.execute(statement, values)
                 self.note(self.reached)
 
     def land(self, added: int) -> None:
@@ -101,8 +103,19 @@ def waiting(imports: QuerySet[Import], now: Any) -> QuerySet[Import]:
     return at_work.filter(leased_until=None) | at_work.filter(leased_until__lt=now)
 
 
-def _batches(made: Iterable[M]) -> Iterator[list[M]]:
-    batch: list[M] = []
+def _insertions(batch: list[Model]) -> Iterator[tuple[str, Sequence[Any]]]:
+    """What `bulk_create` would execute, compiled: four fifths of its time and no business of the database."""
+    model = type(batch[0])
+    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
+    at_once = connection.ops.bulk_batch_size(fields, batch)
+    for start in range(0, len(batch), at_once):
+        query = InsertQuery(model)
+        query.insert_values(fields, batch[start : start + at_once])
+        yield from query.get_compiler(connection=connection).as_sql()
+
+
+def _batches(made: Iterable[Model]) -> Iterator[list[Model]]:
+    batch: list[Model] = []
     characters = 0
     for item in made:
         batch.append(item)

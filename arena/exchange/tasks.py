@@ -6,11 +6,13 @@ from django.utils import timezone
 from huey import crontab
 from huey.contrib.djhuey import db_periodic_task, db_task
 
-from arena.exchange import intake, uploads
+from arena.exchange import export_requests, intake, uploads
+from arena.exchange.export_models import Export
 from arena.exchange.models import Import
 from arena.exchange.shifts import waiting
 
 _desk = threading.Lock()
+_exports = threading.Lock()
 
 
 def start(record: Import) -> None:
@@ -39,3 +41,22 @@ def sweep_imports() -> None:
     """Takes up what a lost message or a killed process left behind."""
     uploads.forget_stale()
     work_off_imports.call_local()
+
+
+@db_task()
+def work_off_exports() -> None:
+    """One after the other, for the same reason."""
+    while _exports.acquire(blocking=False):
+        try:
+            wanted = Export.objects.claimable().order_by("pk").first()
+            if wanted is None:
+                return
+            export_requests.do_export(wanted)
+        finally:
+            _exports.release()
+
+
+@db_periodic_task(crontab(minute="*"))
+def sweep_exports() -> None:
+    export_requests.remove_expired()
+    work_off_exports.call_local()

@@ -31,6 +31,7 @@ def keep(upload: UploadedFile) -> str:
     name = uuid.uuid4().hex
     if hasattr(upload, "temporary_file_path"):  # on the disk already
         Path(upload.temporary_file_path()).rename(folder() / name)
+        upload.close()
         return name
     with (folder() / name).open("xb") as file:
         for chunk in upload.chunks():

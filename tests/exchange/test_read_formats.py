@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.exchange.formats.cells import Turn
+from arena.exchange.formats.how import How
 from arena.exchange.formats.identity import gives_itself_away
 from arena.exchange.formats.known import FORMATS, NAMES, format_of
-from arena.exchange.formats.how import How
 from arena.exchange.formats.reading import Reading, read
 from arena.exchange.formats.rows import VoteRow, content_id
 

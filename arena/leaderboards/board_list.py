@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -37,8 +37,9 @@ def list_campaigns(user: User) -> list[Listed]:
 
 def _listed(campaign: Campaign, boards: QuerySet[Leaderboard]) -> Listed:
     plain = boards.filter(campaign=campaign, subset=Leaderboard.Subset.ALL, style_control=False, policies={})
-    people_first = F("leaderboard__judge").asc(nulls_first=True)
-    snapshot = Snapshot.objects.filter(leaderboard__in=plain).order_by(people_first, "-pk").first()
+    people_first = Case(When(leaderboard__source=Leaderboard.Source.RATERS, then=0), default=1)
+    judge = F("leaderboard__judge").asc(nulls_last=True)
+    snapshot = Snapshot.objects.filter(leaderboard__in=plain).order_by(people_first, judge, "-pk").first()
     if snapshot is None:
         return Listed(campaign, None)
     first = first_of(snapshot.standings.select_related("competitor"))
@@ -54,6 +55,6 @@ def _listed(campaign: Campaign, boards: QuerySet[Leaderboard]) -> Listed:
 
 def say_votes(snapshot: Snapshot) -> str:
     votes = snapshot.counts["votes"]
-    if snapshot.leaderboard.source == Leaderboard.Source.JUDGE:
+    if snapshot.leaderboard.source in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL):
         return ngettext("%(n)s judgment", "%(n)s judgments", votes) % {"n": f"{votes:,}"}
     return ngettext("%(n)s vote", "%(n)s votes", votes) % {"n": f"{votes:,}"}

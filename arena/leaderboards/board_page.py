@@ -21,12 +21,26 @@ from arena.leaderboards.models import Leaderboard, SnapshotRun
 
 @dataclass(frozen=True)
 class Source:
-    """People, or one judge: a tab of the page."""
+    """People, one judge, or a panel of judges: a tab of the page. `kind`: as of a leaderboard."""
 
     key: str
     title: str
     judge: Judge | None
     visibility: str
+    kind: str = Leaderboard.Source.RATERS
+
+    @property
+    def is_judged(self) -> bool:
+        return self.kind in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL)
+
+    @property
+    def opening(self) -> str:
+        """What a sentence about its boards begins with."""
+        if self.kind == Leaderboard.Source.PANEL:
+            return _("according to the panel of judges, ")
+        if self.judge is None:
+            return ""
+        return _("according to the judge %(name)s, ") % {"name": self.judge.name}
 
 
 @dataclass(frozen=True)
@@ -89,7 +103,7 @@ def build(boards: Iterable[Leaderboard], wanted: str, interval: str = "robust") 
         axis=axis_of(columns),
         sentence=sentence_of(columns, source, bool(simulated)) if columns[0].snapshot else "",
         simulated=simulated,
-        facts=board_facts.facts_of(snapshots[0], source.judge is not None) if snapshots else [],
+        facts=board_facts.facts_of(snapshots[0], source.is_judged) if snapshots else [],
         coefficients=board_facts.coefficients_of(columns[-1].snapshot),
         cautions=cautions[: board_facts.SHOWN_CAUTIONS],
         more_cautions=cautions[board_facts.SHOWN_CAUTIONS :],
@@ -105,22 +119,32 @@ def choose_source(tabs: list[Source], boards: list[Leaderboard], wanted: str) ->
         if tab.key == wanted:
             return tab
     shown = Leaderboard.objects.filter(pk__in=[board.pk for board in boards], snapshots__isnull=False)
-    judges = set(shown.values_list("judge_id", flat=True))
-    with_snapshot = [tab for tab in tabs if (tab.judge.pk if tab.judge else None) in judges]
+    keys = {key_of(board) for board in shown}
+    with_snapshot = [tab for tab in tabs if tab.key in keys]
     return next(iter([*with_snapshot, *tabs]), None)
 
 
 def sources(boards: Iterable[Leaderboard]) -> list[Source]:
     found: dict[str, Source] = {}
     for board in boards:
-        key = "raters" if board.judge is None else f"judge:{board.judge_id}"
-        title = _("People") if board.judge is None else _("Judge: %(name)s") % {"name": board.judge.name}
-        found.setdefault(key, Source(key, title, board.judge, board.visibility))
+        key = key_of(board)
+        if key not in found:
+            found[key] = Source(key, title_of(board), board.judge, board.visibility, board.source)
     return list(found.values())
 
 
+def key_of(board: Leaderboard) -> str:
+    return board.source if board.judge_id is None else f"{board.source}:{board.judge_id}"
+
+
+def title_of(board: Leaderboard) -> str:
+    if board.source == Leaderboard.Source.PANEL:
+        return _("Panel of judges")
+    return _("People") if board.judge is None else _("Judge: %(name)s") % {"name": board.judge.name}
+
+
 def columns_of(boards: Iterable[Leaderboard], source: Source, interval: str = "robust") -> list[Column]:
-    mine = [board for board in boards if board.judge == source.judge and not board.policies]
+    mine = [board for board in boards if key_of(board) == source.key and not board.policies]
     return [find_column(wanted, mine, interval) for wanted in BOARDS]
 
 
@@ -128,8 +152,7 @@ def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> s
     """What a journalist could quote: who is first, on hard prompts too, and the largest move by style."""
     overall, hard, style = columns
     opening = _("in simulated votes, ") if simulated else ""
-    if source.judge is not None:
-        opening = _("according to the judge %(name)s, ") % {"name": source.judge.name}
+    opening = source.opening or opening
     top, hard_top = overall.first, hard.first
     clauses = sentences.say_top(top.names, top.models, top.groups)
     if hard.snapshot:
@@ -152,9 +175,10 @@ def missing_of(campaign: Campaign, page: Page) -> Missing | None:
     for column in page.columns:
         if column.failed:
             return Missing(_("The last attempt failed"), column.reason, "take")
-    if page.source is not None and page.source.judge is not None:
+    if page.source is not None and page.source.is_judged:
         reason = page.columns[0].reason
-        return Missing(_("No board of this judge yet"), reason or _("No snapshot has been taken."), "take")
+        title = _("No board of this judge yet") if page.source.judge else _("No board of this panel yet")
+        return Missing(title, reason or _("No snapshot has been taken."), "take")
     if campaign.competitors.count() < 2 and not campaign.battles.exists():
         return Missing(
             _("A board needs two models"), _("This campaign has fewer than two to compare."), "edit"

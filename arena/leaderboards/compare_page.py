@@ -224,8 +224,7 @@ def _ticks(axis: Axis) -> list[Tick]:
 
 def _headline(duel: Duel, choice: Choice, source: Source, simulated: bool) -> str:
     opening = _("in simulated votes, ") if simulated else ""
-    if source.judge is not None:
-        opening = _("according to the judge %(name)s, ") % {"name": source.judge.name}
+    opening = source.opening or opening
     return sentences.compose(opening, [say_headline(duel, choice.a, choice.b, _options(duel)[0])])
 
 

@@ -23,9 +23,10 @@ from arena.battles import exclusions
 from arena.battles.models import Battle, Outcome, Vote
 from arena.corpus.models import Prompt, Response
 from arena.judging.models import Judgment
+from arena.leaderboards import judged_rows
 from arena.leaderboards.models import Leaderboard
 from arena.raters.models import Rater
-from ratings.comparisons import OUTCOMES, Comparisons
+from ratings.comparisons import OUTCOMES, TIE_UNSTABLE, UNSTABLE_A, UNSTABLE_B, Comparisons
 
 Columns = dict[str, NDArray[np.int64]]
 
@@ -33,16 +34,11 @@ CHUNK = 20_000
 # SQLite takes no more than 32,766 parameters in one query.
 LOOKUP_CHUNK = 30_000
 UNKNOWN = -1
+UNSTABLE = (TIE_UNSTABLE, UNSTABLE_A, UNSTABLE_B)
 STYLE = ("length", "headings", "list_items", "bold")
 
-# How a stored outcome enters the fit. A win undone by the verbosity rule was decided to be a tie.
+# How a stored outcome enters the fit.
 VOTE_OUTCOMES = {name: name for name in Outcome.values}
-JUDGMENT_OUTCOMES = {
-    name: "tie" if name == Judgment.Outcome.TIE_VERBOSE else name
-    for name in Judgment.Outcome.values
-    if name != Judgment.Outcome.NO_VERDICT
-}
-
 EXCLUDED = {exclusions.BY_HAND: "excluded_by_hand", exclusions.UNBLINDED: "excluded_unblinded"}
 
 
@@ -84,6 +80,8 @@ def read_rows(leaderboard: Leaderboard, cutoff: Cutoff) -> BoardRows:
     """Every row the leaderboard counts up to the cutoff; the same rows give the same digest."""
     if leaderboard.source == Leaderboard.Source.RATERS:
         columns, left_out = _votes(leaderboard, cutoff)
+    elif leaderboard.source == Leaderboard.Source.PANEL:
+        columns, left_out = _panel(leaderboard, cutoff)
     else:
         columns, left_out = _judgments(leaderboard, cutoff)
     prompts = _distinct(columns["prompt"])
@@ -103,10 +101,13 @@ def _rows_of(leaderboard: Leaderboard) -> QuerySet[Any]:
     """All votes or judgments that could count, before any cutoff. Gold battles are never rated."""
     if leaderboard.source == Leaderboard.Source.RATERS:
         return Vote.objects.filter(battle__campaign=leaderboard.campaign_id).rated()
+    judgments = Judgment.objects.filter(run__campaign=leaderboard.campaign_id)
+    judgments = judgments.exclude(battle__kind=Battle.Kind.GOLD)
+    if leaderboard.source == Leaderboard.Source.PANEL:
+        return judgments
     if leaderboard.judge_id is None:
         raise ValueError(f"leaderboard {leaderboard.slug} has the source judge and names none")
-    judgments = Judgment.objects.filter(run__campaign=leaderboard.campaign_id, judge=leaderboard.judge_id)
-    return judgments.exclude(battle__kind=Battle.Kind.GOLD)
+    return judgments.filter(judge=leaderboard.judge_id)
 
 
 def _votes(leaderboard: Leaderboard, cutoff: Cutoff) -> tuple[Columns, dict[str, int]]:
@@ -124,7 +125,7 @@ def _votes(leaderboard: Leaderboard, cutoff: Cutoff) -> tuple[Columns, dict[str,
         reason = EXCLUDED.get(rule, "excluded_by_check")
         left_out[reason] = left_out.get(reason, 0) + count
     kept = standing.not_excluded(leaderboard.campaign_id, cutoff.at)
-    return _stream(kept, VOTE_OUTCOMES, F("rater_id")), left_out
+    return _stream(kept, _code_of(VOTE_OUTCOMES), F("rater_id")), left_out
 
 
 def _standing(rows: Any, cutoff: Cutoff) -> Any:
@@ -141,20 +142,31 @@ def _judgments(leaderboard: Leaderboard, cutoff: Cutoff) -> tuple[Columns, dict[
         "unresolved": rows.count() - resolved.count(),
         "no_verdict": resolved.filter(outcome=Judgment.Outcome.NO_VERDICT).count(),
     }
-    columns = _stream(decided, JUDGMENT_OUTCOMES, Value(leaderboard.judge_id))
+    average = leaderboard.policies.get("unstable") == "average"
+    columns = _stream(decided, judged_rows.judge_code(average, UNKNOWN), Value(leaderboard.judge_id))
     battle = columns["battle"]
     latest = np.append(battle[1:] != battle[:-1], True)[: len(battle)]
     return _keep(columns, latest, left_out, "superseded"), left_out
 
 
-def _stream(rows: QuerySet[Any], outcomes: Mapping[str, str], rater: Any) -> Columns:
+def _panel(leaderboard: Leaderboard, cutoff: Cutoff) -> tuple[Columns, dict[str, int]]:
+    """One row a battle: what most of its judges found."""
+    rows = _rows_of(leaderboard).filter(pk__lte=cutoff.last_id)
+    resolved = rows.exclude(outcome="").filter(resolved_at__lte=cutoff.at)
+    findings = judged_rows.of_panel(resolved)
+    columns = _stream(findings, judged_rows.panel_code(UNKNOWN), F("judge_id"))
+    decided, left_out = judged_rows.decide_panel(columns)
+    return decided, {"unresolved": rows.count() - resolved.count()} | left_out
+
+
+def _stream(rows: QuerySet[Any], code: Case, rater: Any) -> Columns:
     """One column per field, by battle and then by row, however the database hands them out."""
     fields = {
         "pk": F("pk"),
         "battle": F("battle_id"),
         "a": F("battle__competitor_a_id"),
         "b": F("battle__competitor_b_id"),
-        "outcome": _code_of(outcomes),
+        "outcome": code,
         "rater": rater,
         "prompt": Coalesce(F("battle__prompt_id"), UNKNOWN),
         "response_a": Coalesce(F("battle__response_a_id"), UNKNOWN),
@@ -167,7 +179,7 @@ def _stream(rows: QuerySet[Any], outcomes: Mapping[str, str], rater: Any) -> Col
     unknown = columns["outcome"] == UNKNOWN
     if unknown.any():
         battle = columns["battle"][np.argmax(unknown)]
-        raise ValueError(f"battle {battle} has an outcome outside {', '.join(outcomes)}; repair that row")
+        raise ValueError(f"battle {battle} has an outcome that no board knows; repair that row")
     return columns
 
 
@@ -341,7 +353,7 @@ def _counts(leaderboard: Leaderboard, columns: Columns) -> dict[str, int]:
         "votes_about_blank_responses": int(about_blank.sum()),
         "blank_responses": int(blank.sum()),
         "both_bad": int((columns["outcome"] == OUTCOMES.index("both_bad")).sum()),
-        "unstable": int((columns["outcome"] == OUTCOMES.index("tie_unstable")).sum()),
+        "unstable": int(np.isin(columns["outcome"], UNSTABLE).sum()),
     }
     return counts | _simulated(leaderboard, columns)
 

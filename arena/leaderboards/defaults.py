@@ -1,4 +1,4 @@
-"""The leaderboards every campaign has: overall, hard and style-controlled, of people and of each judge."""
+"""The leaderboards every campaign has: overall, hard and style-controlled, of people, judges and a panel."""
 
 from __future__ import annotations
 
@@ -27,9 +27,16 @@ BOARDS = (
 
 
 def ensure_leaderboards(campaign: Campaign) -> list[Leaderboard]:
-    """Those of people and of every judge with a judgment here; what exists stays as it is."""
-    judges = Judge.objects.filter(pk__in=judges_of(campaign)).order_by("pk")
-    return [default_leaderboard(campaign, board, judge) for judge in (None, *judges) for board in BOARDS]
+    """Those of people, of every judge with a judgment here, and of two or more as a panel.
+
+    What exists stays as it is.
+    """
+    judges = list(Judge.objects.filter(pk__in=judges_of(campaign)).order_by("pk"))
+    boards = [default_leaderboard(campaign, board, judge) for judge in (None, *judges) for board in BOARDS]
+    if len(judges) > 1:
+        panel = Leaderboard.Source.PANEL
+        boards += [default_leaderboard(campaign, board, None, panel) for board in BOARDS]
+    return boards
 
 
 def judges_of(campaign: Campaign) -> set[int]:
@@ -37,9 +44,11 @@ def judges_of(campaign: Campaign) -> set[int]:
     return set(resolved.order_by().values_list("judge_id", flat=True).distinct())
 
 
-def default_leaderboard(campaign: Campaign, board: Board, judge: Judge | None) -> Leaderboard:
-    source = Leaderboard.Source.RATERS if judge is None else Leaderboard.Source.JUDGE
-    whose = "people" if judge is None else f"judge {judge.name}"
+def default_leaderboard(
+    campaign: Campaign, board: Board, judge: Judge | None, source: str = ""
+) -> Leaderboard:
+    """Without a source: the judge's, or people's."""
+    source = source or (Leaderboard.Source.RATERS if judge is None else Leaderboard.Source.JUDGE)
     definition = {
         "campaign_id": campaign.pk,
         "judge_id": None if judge is None else judge.pk,
@@ -47,13 +56,12 @@ def default_leaderboard(campaign: Campaign, board: Board, judge: Judge | None) -
         "subset": board.subset,
         "style_control": board.style_control,
     }
+    whose, part = _names(source, judge)
     rest = {
         "name": f"{campaign.name}: {board.title}, {whose}",
-        "visibility": inherited_visibility(campaign, judge),
+        "visibility": inherited_visibility(campaign, judge, source),
     }
-    stem = (
-        f"{campaign.slug}-{board.name}" if judge is None else f"{campaign.slug}-judge-{judge.pk}-{board.name}"
-    )
+    stem = f"{campaign.slug}-{part}{board.name}"
     number = 1
     while True:
         # Slugs are unique over all campaigns: "a" with judge 7 and a campaign "a-judge-7" want the same one.
@@ -64,7 +72,14 @@ def default_leaderboard(campaign: Campaign, board: Board, judge: Judge | None) -
         number += 1
 
 
-def inherited_visibility(campaign: Campaign, judge: Judge | None) -> str:
+def _names(source: str, judge: Judge | None) -> tuple[str, str]:
+    """Whose boards they are, in a name and in a slug."""
+    if judge is not None:
+        return f"judge {judge.name}", f"judge-{judge.pk}-"
+    return ("panel of judges", "panel-") if source == Leaderboard.Source.PANEL else ("people", "")
+
+
+def inherited_visibility(campaign: Campaign, judge: Judge | None, source: str) -> str:
     """A later board of the same source shows itself to whom its siblings do; a new source is private."""
-    sibling = Leaderboard.objects.filter(campaign=campaign, judge=judge).first()
+    sibling = Leaderboard.objects.filter(campaign=campaign, judge=judge, source=source).first()
     return sibling.visibility if sibling else Leaderboard.Visibility.PRIVATE

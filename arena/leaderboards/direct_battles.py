@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -135,7 +135,11 @@ class Direct:
 def battles_by_pair(rows: BoardRows, options: LeaderboardOptions) -> Direct:
     """Every counted vote under its pair, seen from the smaller number's side."""
     comparisons = rows.comparisons
-    half_wins = options.policies.half_wins()[comparisons.outcome].astype(np.int64)
+    policies = options.policies
+    if policies.unstable == "average":
+        # Three quarters of a win are a matter of the fit; between two models a flip is a draw.
+        policies = replace(policies, unstable="half")
+    half_wins = policies.half_wins()[comparisons.outcome].astype(np.int64)
     side = np.where(comparisons.a < comparisons.b, 1, -1)
     codes = pair_codes(comparisons).astype(np.int64)
     kept = np.flatnonzero(half_wins >= 0)

@@ -19,10 +19,11 @@ class VisibilityForm(forms.Form):
 
     def clean_source(self) -> str:
         key = self.cleaned_data["source"]
-        judge = re.fullmatch("judge:([0-9]{1,18})", key)
-        if key != "raters" and judge is None:
-            raise forms.ValidationError(f"{key!r} is no source: raters, or judge:<number>")
-        boards = self.campaign.leaderboards.filter(judge=int(judge[1]) if judge else None)
+        named = re.fullmatch("(raters|panel|combined|judge|combined:|judge:)([0-9]{1,18})?", key)
+        if named is None or (named[1].endswith(":") != bool(named[2])):
+            raise forms.ValidationError(f"{key!r} is no source: raters, panel, or judge:<number>")
+        judge = int(named[2]) if named[2] else None
+        boards = self.campaign.leaderboards.filter(source=named[1].rstrip(":"), judge=judge)
         if not boards.exists():
             raise forms.ValidationError(f"this campaign has no board of {key}")
         self.boards = boards

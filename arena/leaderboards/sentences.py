@@ -94,12 +94,15 @@ def capitalise(sentence: str) -> str:
 def say_nothing(leaderboard: Leaderboard, left_out: Mapping[str, int]) -> str:
     """Why a leaderboard has no row at all, as far as the rows that it leaves out can tell."""
     judged = leaderboard.source == Leaderboard.Source.JUDGE
+    by_panel = leaderboard.source == Leaderboard.Source.PANEL
     if leaderboard.style_control and left_out.get("no_response"):
         first = _("Style control compares two texts, and no vote here was recorded with both.")
     elif leaderboard.subset == Leaderboard.Subset.HARD:
         first = _("Nothing here is about a prompt known to be hard.")
     elif judged:
         first = _("This judge has given no verdict yet.")
+    elif by_panel:
+        first = _("No battle has been judged by two judges yet.")
     else:
         first = _("There is no vote yet.")
     return " ".join([first, *say_left_out(left_out)])
@@ -175,6 +178,10 @@ LEFT_OUT = {
         "%(n)s judgment ended without a verdict and is not in.",
         "%(n)s judgments ended without a verdict and are not in.",
     ),
+    "no_quorum": (
+        "%(n)s battle has fewer than two judges with a verdict, or no more than half; it is not in.",
+        "%(n)s battles have fewer than two judges with a verdict, or no more than half; they are not in.",
+    ),
     "superseded": (
         "%(n)s judgment was replaced by a later one on the same battle.",
         "%(n)s judgments were replaced by later ones on the same battles.",
@@ -187,4 +194,8 @@ TIES = {
     "davidson": "ties are an outcome of their own",
 }
 BOTH_BAD = {"half": "both bad counts as a tie", "drop": "both bad is left out"}
-UNSTABLE = {"half": "orders that disagree count as a tie", "drop": "orders that disagree are left out"}
+UNSTABLE = {
+    "half": "orders that disagree count as a tie",
+    "drop": "orders that disagree are left out",
+    "average": "orders that disagree count by their average",
+}

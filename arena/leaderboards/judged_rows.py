@@ -1,0 +1,84 @@
+"""Judgments as rows of a fit: one judge's, or a panel's, battle by battle."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+from django.db.models import Case, IntegerField, QuerySet, Value, When
+from numpy.typing import NDArray
+
+from arena.judging import panel
+from arena.judging.models import Judge, Judgment
+from ratings.comparisons import OUTCOMES
+
+Columns = dict[str, NDArray[np.int64]]
+
+# A win undone by the verbosity rule was decided to be a tie.
+OF_JUDGE = {
+    name: "tie" if name == Judgment.Outcome.TIE_VERBOSE else name
+    for name in Judgment.Outcome.values
+    if name != Judgment.Outcome.NO_VERDICT
+}
+# Judges without a majority disagree as two orders do: the same policy says what becomes of both.
+OF_PANEL = {"model_a": "model_a", "model_b": "model_b", "tie": "tie", "tie_split": "tie_unstable"}
+LEAST_HEARD = 2
+
+
+def judge_code(leaning: bool, unknown: int) -> Case:
+    """Codes of OUTCOMES. With `leaning` a soft flip keeps its side, for boards that count it ¾ and ¼."""
+    kept = [When(outcome=name, then=OUTCOMES.index(fitted)) for name, fitted in OF_JUDGE.items()]
+    sides = [
+        When(outcome=Judgment.Outcome.TIE_UNSTABLE, leaning=side, then=OUTCOMES.index(fitted))
+        for side, fitted in (("model_a", "unstable_a"), ("model_b", "unstable_b"))
+    ]
+    return Case(*(sides if leaning else ()), *kept, default=unknown, output_field=IntegerField())
+
+
+def panel_code(unknown: int) -> Case:
+    """Places in Judgment.Outcome, failures included, for `decide_panel`."""
+    whens = [When(outcome=name, then=Value(place)) for place, name in enumerate(Judgment.Outcome.values)]
+    return Case(*whens, default=unknown, output_field=IntegerField())
+
+
+def of_panel(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
+    """Those of the panel's judges: every judge, but of several with one model only the newest.
+
+    Wordings of a rubric on one model are one opinion, and would outvote the others.
+    """
+    judges = Judge.objects.filter(pk__in=judgments.order_by().values("judge")).order_by("pk")
+    newest: dict[Any, int] = {}
+    for pk, endpoint in judges.values_list("pk", "endpoint_id"):
+        newest[endpoint if endpoint is not None else f"recorded {pk}"] = pk
+    return judgments.filter(judge__in=newest.values())
+
+
+def decide_panel(columns: Columns) -> tuple[Columns, dict[str, int]]:
+    """One row a battle. `columns` by battle and row, `rater` the judge, outcomes as `panel_code` has them."""
+    asked: dict[int, dict[int, int]] = defaultdict(dict)
+    first: dict[int, int] = {}
+    for place, (battle, judge, outcome) in enumerate(
+        zip(*(columns[name].tolist() for name in ("battle", "rater", "outcome")), strict=True)
+    ):
+        first.setdefault(battle, place)
+        # A judge asked again speaks by its latest finding.
+        asked[battle][judge] = outcome
+    kept: list[int] = []
+    outcomes: list[int] = []
+    for battle, found in asked.items():
+        decided = _decide([Judgment.Outcome.values[code] for code in found.values()])
+        if decided in OF_PANEL:
+            kept.append(first[battle])
+            outcomes.append(OUTCOMES.index(OF_PANEL[decided]))
+    rows = np.array(kept, dtype=np.int64)
+    decided_columns = {name: column[rows] for name, column in columns.items()}
+    decided_columns["outcome"] = np.array(outcomes, dtype=np.int64)
+    decided_columns["rater"] = np.zeros(len(rows), dtype=np.int64)
+    return decided_columns, {"no_quorum": len(asked) - len(kept)}
+
+
+def _decide(outcomes: list[str]) -> str:
+    """A panel is two or more: what one judge alone found stands on its own board."""
+    heard = sum(outcome != Judgment.Outcome.NO_VERDICT for outcome in outcomes)
+    return panel.decide(outcomes) if heard >= LEAST_HEARD else "no_verdict"

@@ -17,6 +17,8 @@ from django.utils import timezone
 from arena.battles.models import Battle, Exclusion
 from arena.corpus.generation_models import GenerationRun
 from arena.endpoints.models import Endpoint
+from arena.exchange.export_models import Export
+from arena.exchange.export_requests import request_export
 from arena.exchange.models import Import
 from arena.judging.models import Judge, JudgeRun, Judgment
 from arena.leaderboards import judge_card
@@ -101,6 +103,7 @@ def fill_route(visitors, small_campaign, cast):
     brought = Import.objects.create(
         team=cast.team, kind="prompts", target="x", file_name="x.csv", file_sha256="", state="previewed"
     )
+    asked_for = request_export(small_campaign.campaign, Export.Layout.WHOLE, cast.ravi)
     exclusion = Exclusion.objects.create(
         campaign=small_campaign.campaign, rater=cast.bob_rater, rule="by_hand", since=timezone.now()
     )
@@ -108,6 +111,7 @@ def fill_route(visitors, small_campaign, cast):
     by_route = {
         "/battles/": {"public_id": battle.public_id},
         "/imports/": {"public_id": brought.public_id},
+        "/exports/": {"slug": "small", "public_id": asked_for.public_id},
         "/boards/": {"campaign": "small", "slug": board.slug, "name": "ratings"},
         "/api/v1/leaderboards/": {"slug": board.slug},
         "/api/v1/snapshots/": {"pk": snapshot.pk},

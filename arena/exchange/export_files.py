@@ -11,9 +11,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from arena.exchange.export_schema import Column, TableSchema
 
 # Told which table is being written, and how many of its rows are; whoever doesn't want any more raises.
@@ -22,17 +19,6 @@ Tell = Callable[[str, int], object]
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 MARK = "'"
 _BATCH = 1000  # rows held at once
-_TURN = pa.struct([("role", pa.string()), ("content", pa.string())])
-_ARROW = {
-    "text": pa.string(),
-    "count": pa.int64(),
-    "number": pa.float64(),
-    "flag": pa.bool_(),
-    "time": pa.timestamp("us", tz="UTC"),
-    "texts": pa.list_(pa.string()),
-    "turns": pa.list_(_TURN),
-    "json": pa.string(),
-}
 
 
 def say_nothing(_table: str, _rows: int) -> None:
@@ -43,29 +29,51 @@ def write_table(
     table: TableSchema, rows: Iterable[dict[str, Any]], folder: Path, tell: Tell = say_nothing
 ) -> int:
     """Writes `csv/NAME.csv`, `jsonl/NAME.jsonl` and `parquet/NAME.parquet`; returns the number of rows."""
-    schema = pa.schema([(column.name, _ARROW[column.kind]) for column in table.columns])
-    paths = {kind: folder / kind / f"{table.name}.{kind}" for kind in ("csv", "jsonl", "parquet")}
-    for path in paths.values():
-        path.parent.mkdir(parents=True, exist_ok=True)
+    # Web processes import this file and write no table: Arrow's second at the start is the worker's alone.
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema, names = _schema(table), [column.name for column in table.columns]
     count, stream = 0, iter(rows)
     tell(table.name, count)
     with ExitStack() as stack:
         # The mark at its start tells Excel that the file is UTF-8.
-        sheet = stack.enter_context(paths["csv"].open("w", encoding="utf-8-sig", newline=""))
-        lines = stack.enter_context(paths["jsonl"].open("w", encoding="utf-8", newline="\n"))
-        columnar = stack.enter_context(pq.ParquetWriter(paths["parquet"], schema))
+        sheet = stack.enter_context(_new(folder, table, "csv").open("w", encoding="utf-8-sig", newline=""))
+        lines = stack.enter_context(_new(folder, table, "jsonl").open("w", encoding="utf-8", newline="\n"))
+        columnar = stack.enter_context(pq.ParquetWriter(_new(folder, table, "parquet"), schema))
         writer = csv.writer(sheet, lineterminator="\r\n")
-        writer.writerow(column.name for column in table.columns)
+        writer.writerow(names)
         while batch := list(islice(stream, _BATCH)):
             count += len(batch)
             writer.writerows([_cell(column, row[column.name]) for column in table.columns] for row in batch)
             lines.writelines(_line(table, row) for row in batch)
-            columns = {
-                column.name: [_value(column, row[column.name]) for row in batch] for column in table.columns
-            }
-            columnar.write_table(pa.table(columns, schema=schema))
+            values = [[_value(column, row[column.name]) for row in batch] for column in table.columns]
+            columnar.write_table(pa.table(dict(zip(names, values, strict=True)), schema=schema))
             tell(table.name, count)
     return count
+
+
+def _new(folder: Path, table: TableSchema, kind: str) -> Path:
+    path = folder / kind / f"{table.name}.{kind}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _schema(table: TableSchema) -> Any:
+    import pyarrow as pa
+
+    turn = pa.struct([("role", pa.string()), ("content", pa.string())])
+    kinds = {
+        "text": pa.string(),
+        "count": pa.int64(),
+        "number": pa.float64(),
+        "flag": pa.bool_(),
+        "time": pa.timestamp("us", tz="UTC"),
+        "texts": pa.list_(pa.string()),
+        "turns": pa.list_(turn),
+        "json": pa.string(),
+    }
+    return pa.schema([(column.name, kinds[column.kind]) for column in table.columns])
 
 
 def escape(text: str) -> str:

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from arena.campaigns.models import Campaign
-from arena.exchange.export_140k import readme_140k, write_140k
 from arena.exchange.export_extract import Extract
 from arena.exchange.export_files import Tell, say_nothing, write_table
 from arena.exchange.export_rows import rows_of
@@ -90,6 +89,8 @@ def _fill_whole(extract: Extract, folder: Path, tell: Tell) -> dict[str, int]:
 
 
 def _fill_140k(extract: Extract, folder: Path, tell: Tell) -> dict[str, int]:
+    from arena.exchange.export_140k import readme_140k, write_140k  # Arrow: see export_files.py
+
     counts = write_140k(extract, folder, tell)
     (folder / "README.md").write_text(readme_140k(extract, counts))
     (folder / "CITATION.cff").write_text(citation(extract))

@@ -124,6 +124,8 @@ def fill_route(visitors, small_campaign, cast):
         "/generation/": {"pk": GenerationRun.objects.create(prompt_set=small_campaign.prompt_set).pk},
         "/models/": {"pk": small_campaign.competitors[0].pk},
         "/prompt-sets/": {"pk": small_campaign.prompt_set.pk},
+        "/prompts/": {"pk": small_campaign.prompts[0].pk},
+        "/responses/": {"pk": small_campaign.responses[0].pk},
         "/team/": {"pk": member.pk},
         "/campaigns/<slug:slug>/exclusions/": {"slug": "small", "pk": exclusion.pk},
         "/campaigns/": {"slug": "small", "pk": small_campaign.invite.pk},

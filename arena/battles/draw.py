@@ -117,9 +117,7 @@ def _draw_once(campaign: Campaign, rater: Rater, wanted: int, latest: int | None
 
 
 def _prompts_in_random_order(campaign: Campaign) -> Iterator[list[int]]:
-    prompts = Prompt.objects.filter(
-        prompt_set__campaigns=campaign, prompt_set__status=PromptSet.Status.PUBLISHED
-    )
+    prompts = Prompt.objects.filter(prompt_set__campaigns=campaign, prompt_set__status__in=PromptSet.FROZEN)
     spans = prompts.values("prompt_set").annotate(first=Min("pk"), last=Max("pk")).order_by()
     sample = pairing.sample_ids(spans.values_list("first", "last"), FIRST_LOOK + SECOND_LOOK, _random)
     yield sample[:FIRST_LOOK]
@@ -135,8 +133,9 @@ def _drawable_texts(campaign: Campaign, rater: Rater, prompts: list[int]) -> dic
     if rater.languages:
         responses = responses.filter(Q(prompt__language="") | Q(prompt__language__in=rater.languages))
     texts: dict[int, list[pairing.Text]] = {}
-    for prompt, *text in responses.values_list("prompt_id", "pk", "competitor_id", "text_hash"):
-        texts.setdefault(prompt, []).append(pairing.Text(*text))
+    columns = responses.values_list("prompt_id", "pk", "competitor_id", "text_hash")
+    for prompt, response, competitor, text_hash in columns:
+        texts.setdefault(prompt, []).append(pairing.Text(response, competitor, text_hash))
     return texts
 
 

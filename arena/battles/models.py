@@ -35,11 +35,14 @@ class BattleQuerySet(models.QuerySet["Battle"]):
         return self.annotate(skip=FilteredRelation("notes", condition=Q(notes__kind=BattleNote.Kind.SKIP)))
 
     def with_texts(self) -> "BattleQuerySet":
-        return self.select_related("prompt", "response_a", "response_b").only(
+        """As `screen.Shown` shows them, which depends on the campaign's policy on leaks."""
+        sides = ("response_a", "response_b")
+        shown = ("rendered_html", "masked_html", "leak")
+        return self.select_related("campaign", "prompt", *sides).only(
             "public_id",
+            "campaign__leak_policy",
             "prompt__rendered_html",
-            "response_a__rendered_html",
-            "response_b__rendered_html",
+            *(f"{side}__{column}" for side in sides for column in shown),
         )
 
     def with_ballot(self, user_id: str | int | None = None) -> "BattleQuerySet":

@@ -46,8 +46,8 @@ class Shown:
             str(battle.public_id),
             secrets.token_urlsafe(16),
             battle.prompt.html,
-            battle.response_a.html,
-            battle.response_b.html,
+            battle.response_a.html_under(battle.campaign.leak_policy),
+            battle.response_b.html_under(battle.campaign.leak_policy),
         )
 
 

@@ -27,7 +27,7 @@ def publish(prompt_set: PromptSet) -> None:
         fresh = PromptSet.objects.select_for_update().get(pk=prompt_set.pk)
         if fresh.status != PromptSet.Status.DRAFT:
             raise NotPublishableError(
-                _("“%(name)s” is %(status)s already.") % {"name": fresh, "status": fresh.get_status_display()}
+                _("“%(name)s” is %(status)s already.") % {"name": fresh, "status": fresh.status}
             )
         if not fresh.prompts.exists():
             raise NotPublishableError(_("“%(name)s” holds no prompts; import some first.") % {"name": fresh})

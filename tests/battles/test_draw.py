@@ -69,10 +69,14 @@ def test_sides_are_a_fair_coin(make_campaign, make_rater, draw_all):
     assert binomtest(left, 400).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("status", [PromptSet.Status.DRAFT, PromptSet.Status.RETIRED])
-def test_prompts_of_an_unpublished_set_are_not_drawn(small_campaign, rater, status):
-    PromptSet.objects.update(status=status)
+def test_prompts_of_an_unpublished_set_are_not_drawn(small_campaign, rater):
+    PromptSet.objects.update(status=PromptSet.Status.DRAFT)
     assert draw.draw(small_campaign.campaign, rater) == []
+
+
+def test_prompts_of_a_retired_set_are_drawn_where_it_is_in_use(small_campaign, rater):
+    PromptSet.objects.update(status=PromptSet.Status.RETIRED)
+    assert draw.draw(small_campaign.campaign, rater)
 
 
 @pytest.mark.parametrize("status", [Competitor.Status.RETIRED, Competitor.Status.WITHDRAWN])

@@ -32,8 +32,15 @@ def test_the_hash_depends_on_the_prompts_and_not_on_their_order(db):
     one, two, three = (PromptSet.objects.create(team=team, name=name) for name in "abc")
     for prompt_set, names in ((one, "xy"), (two, "yx"), (three, "xy")):
         for name in names:
-            add(prompt_set, name, f"Say {name}", is_hard=prompt_set == three or None)
+            add(prompt_set, name, f"Say {name}", category="c" if prompt_set == three else "")
     assert content_hash(one) == content_hash(two) != content_hash(three)
+
+
+def test_the_hash_leaves_out_what_is_found_about_a_prompt(draft):
+    add(draft, "p1", "Why?")
+    before = content_hash(draft)
+    draft.prompts.update(is_hard=True, creativity=False)
+    assert content_hash(draft) == before
 
 
 def test_an_empty_set_cannot_be_published(draft):

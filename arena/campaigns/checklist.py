@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from arena.campaigns.guide_texts import is_starting_text
 from arena.campaigns.models import Campaign
-from arena.campaigns.opening import drawable_responses, missing_by_step
-from arena.corpus.models import Competitor, PromptSet
+from arena.campaigns.opening import missing_by_step
+from arena.corpus.models import Competitor, Response
 
 TITLES: dict[str, Promise] = {
     "prompts": gettext_lazy("Prompt sets"),
@@ -55,7 +55,7 @@ class Step:
 
 @dataclass(frozen=True)
 class ModelOnList:
-    """A model with the number of the campaign's prompts for which it has a response that can be drawn."""
+    """A model with the number of the campaign's prompts for which it has a response fit to be drawn."""
 
     competitor: Competitor
     answered: int
@@ -110,10 +110,11 @@ def model_facts(campaign: Campaign) -> tuple[list[str], list[str]]:
 
 def models_of(campaign: Campaign) -> list[ModelOnList]:
     """All its models, the fewest responses last."""
-    counted = drawable_responses(campaign).order_by().values_list("competitor")
-    answered = dict(counted.annotate(count=Count("prompt", distinct=True)))
-    sets = campaign.prompt_sets.filter(status__in=PromptSet.FROZEN)
-    prompts = sum(sets.annotate(count=Count("prompts")).values_list("count", flat=True))
+    fit = Response.objects.fit_to_fight(campaign.leak_policy)
+    fit = fit.filter(prompt__prompt_set__in=campaign.prompt_sets.values("pk")).order_by()
+    answered = dict(fit.values_list("competitor").annotate(count=Count("prompt", distinct=True)))
+    sets = campaign.prompt_sets.annotate(count=Count("prompts"))
+    prompts = sum(sets.values_list("count", flat=True))
     models = [
         ModelOnList(one, answered.get(one.pk, 0), prompts) for one in campaign.competitors.order_by("name")
     ]

@@ -65,6 +65,10 @@ class Row:
     win_share: float | None
 
     @property
+    def votes_in_words(self) -> str:
+        return f"{self.votes:,}"
+
+    @property
     def wins_percent(self) -> int | None:
         return None if self.win_share is None else round(100 * self.win_share)
 

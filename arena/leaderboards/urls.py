@@ -5,6 +5,7 @@ from arena.leaderboards import (
     card_views,
     plan_views,
     reader_views,
+    report_views,
     snapshot_views,
     views,
 )
@@ -24,6 +25,8 @@ urlpatterns = [
     ),
     path("boards/", views.board_list, name="board-list"),
     path("boards/<slug:campaign>/", views.board, name="board"),
+    path("boards/<slug:campaign>/report/", report_views.board_report, name="board-report"),
+    path("boards/<slug:campaign>/report/text/", report_views.report_text, name="report-text"),
     path("boards/<slug:campaign>/battles/", reader_views.battle_reader, name="battle-reader"),
     path("boards/<slug:campaign>/battles.csv", reader_views.battle_reader_csv, name="battle-reader-csv"),
     path("battles/<uuid:public_id>/reading/", reader_views.battle_read, name="battle-read"),

@@ -18,6 +18,7 @@ from arena.battles.seal_models import Seal
 from arena.corpus.models import PromptSet, Response
 from arena.endpoints.models import Endpoint
 from arena.prepare import collect_static_files, ensure_admin
+from tests.conftest import drop_triggers
 
 
 @pytest.fixture
@@ -95,7 +96,8 @@ def test_a_missing_migration_is_found(sound_installation):
 
 def test_votes_that_could_be_changed_are_found(sound_installation):
     with connection.cursor() as cursor:
-        cursor.execute("DROP TRIGGER arena_vote_refuses_update")
+        for statement in drop_triggers(connection):
+            cursor.execute(statement)
     assert "arena_vote_refuses_update" in problems()["votes"]
 
 

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from arena.battles.models import Battle, Exclusion
 from arena.corpus.generation_models import GenerationRun
+from arena.corpus.label_models import LabelRun
 from arena.endpoints.models import Endpoint
 from arena.exchange.export_models import Export
 from arena.exchange.export_requests import request_export
@@ -107,6 +108,7 @@ def fill_route(visitors, small_campaign, cast):
     exclusion = Exclusion.objects.create(
         campaign=small_campaign.campaign, rater=cast.bob_rater, rule="by_hand", since=timezone.now()
     )
+    label_run = LabelRun.objects.create(prompt_set=small_campaign.prompt_set, endpoint=endpoint)
     member = Membership.objects.get(user=cast.ravi)
     by_route = {
         "/battles/": {"public_id": battle.public_id},
@@ -124,6 +126,7 @@ def fill_route(visitors, small_campaign, cast):
         "/generation/": {"pk": GenerationRun.objects.create(prompt_set=small_campaign.prompt_set).pk},
         "/models/": {"pk": small_campaign.competitors[0].pk},
         "/prompt-sets/": {"pk": small_campaign.prompt_set.pk},
+        "/label-runs/": {"pk": label_run.pk},
         "/prompts/": {"pk": small_campaign.prompts[0].pk},
         "/responses/": {"pk": small_campaign.responses[0].pk},
         "/team/": {"pk": member.pk},

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from arena.corpus import competitor_views, leak_views, prompt_views, views
+from arena.corpus import competitor_views, label_views, leak_views, prompt_views, views
 
 urlpatterns = [
     path("prompt-sets/", views.prompt_set_list, name="prompt-set-list"),
@@ -17,6 +17,13 @@ urlpatterns = [
     path("prompt-sets/<int:pk>/leaks/", leak_views.leak_list, name="leak-list"),
     path("prompt-sets/<int:pk>/leaks/again/", leak_views.leak_look_again, name="leak-look-again"),
     path("prompt-sets/<int:pk>/prompts/new/", prompt_views.prompt_new, name="prompt-new"),
+    path("prompt-sets/<int:pk>/label-runs/new/", label_views.label_run_new, name="label-run-new"),
+    path("prompt-sets/<int:pk>/spot-check/", label_views.spot_check, name="spot-check"),
+    path("label-runs/<int:pk>/", label_views.label_run, name="label-run"),
+    path("label-runs/<int:pk>/cancel/", label_views.label_run_cancel, name="label-run-cancel"),
+    path("label-runs/<int:pk>/pause/", label_views.label_run_pause, name="label-run-pause"),
+    path("label-runs/<int:pk>/resume/", label_views.label_run_resume, name="label-run-resume"),
+    path("label-runs/<int:pk>/retry/", label_views.label_run_retry, name="label-run-retry"),
     path("prompts/<int:pk>/", prompt_views.prompt_page, name="prompt"),
     path("prompts/<int:pk>/edit/", prompt_views.prompt_edit, name="prompt-edit"),
     path("prompts/<int:pk>/row/", prompt_views.prompt_row, name="prompt-row"),

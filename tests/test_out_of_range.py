@@ -1,7 +1,7 @@
 """Numbers that no column holds are the sender's mistake: 400, 404 or 422, and nothing is stored."""
 
 import pytest
-from django.db import DataError, connection
+from django.db import DataError, connection, transaction
 from psycopg.errors import NumericValueOutOfRange, StringDataRightTruncation
 
 from arena.campaigns.models import Invite
@@ -105,7 +105,7 @@ def test_an_endpoint_with_such_a_number_is_not_made(carol, field):
 )
 def test_where_no_form_has_a_bound_the_answer_is_a_bad_request_with_words(carol, monkeypatch, path, kind):
     def find(*args, **kwargs):
-        with connection.cursor() as cursor:
+        with transaction.atomic(), connection.cursor() as cursor:
             return cursor.execute("SELECT CAST(%s AS bigint)", [int(HUGE)])
 
     monkeypatch.setattr("arena.judging.views.with_counts", find)

@@ -5,17 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import UTC
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from arena.battles.compiled import Compiled
 from arena.battles.draw import draw_again, uncount
 from arena.battles.exclusions import exclude_unblinded
 from arena.battles.models import Battle, BattleNote, Retraction, Vote
 from arena.campaigns.models import Campaign
 from arena.raters.models import Rater
+
+NOBODY = 0  # no user has this number
 
 
 class RefusedError(Exception):
@@ -38,6 +43,13 @@ class ExpiredError(RefusedError):
     words = _("That battle had been open for too long, so its vote wasn't recorded. Here is a new one.")
 
 
+class GoneError(RefusedError):
+    status = 410
+    words = _(
+        "That battle has been taken out since, so your vote on it wasn't recorded. Here is another one."
+    )
+
+
 class NotOpenError(RefusedError):
     words = _("The campaign isn't open at the moment, so nothing was recorded.")
 
@@ -46,15 +58,27 @@ class TooLateError(RefusedError):
     words = _("Only your last vote can be undone, and only until its models are revealed.")
 
 
+@Compiled
+def _open_ballot(battle: UUID, user: int) -> QuerySet[Battle]:
+    return Battle.objects.with_ballot(user).filter(public_id=battle, rater__is_active=True)
+
+
+def open_ballot(public_id: UUID, user_id: str | int | None) -> Battle | None:
+    """The battle with all that a vote on it needs; `user_id`: whose session it is, if anybody's."""
+    return next(iter(_open_ballot(battle=public_id, user=int(user_id or NOBODY))), None)
+
+
 def cast(
     battle: Battle, rater: Rater, outcome: str, key: str, dwell_ms: int | None = None, layout: str = ""
 ) -> Vote:
-    """Records the vote. The same key again gives the same vote; `battle` comes from `with_ballot()`."""
+    """Records the vote. The same key again gives the same vote; `battle` comes from `open_ballot()`."""
     if hasattr(battle, "vote"):
         return _replay(battle.vote, key)
     if not battle.campaign.is_open:
         raise NotOpenError
     now = timezone.now()
+    if battle.is_gone:
+        raise GoneError
     if battle.has_expired(now):
         raise ExpiredError
     vote = Vote(

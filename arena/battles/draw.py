@@ -8,44 +8,32 @@ random order is a uniform choice among those that will do.
 from __future__ import annotations
 
 import secrets
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F, Max, Min, Q, QuerySet, Subquery
+from django.db.models import F, QuerySet, Subquery
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from arena.battles import pairing
+from arena.battles import desks, pairing, planned, targets
+from arena.battles.compiled import Compiled
 from arena.battles.models import Battle
 from arena.battles.pair_models import PairCount
 from arena.campaigns.models import Campaign
-from arena.campaigns.opening import drawable_responses
-from arena.corpus.models import Prompt, PromptSet
 from arena.raters.models import Rater
 
 # Battles a rater holds at most. The page gets two: the one on the screen and the one it paints next. When
 # no other waits behind them, two more are drawn together.
 LEASES, ON_PAGE = 4, 2
-FIRST_LOOK, SECOND_LOOK, LOOK = 4, 32, 200  # prompts looked at
 # Two tabs of one rater may draw the same battle at once; the database refuses the second, which draws again.
 ATTEMPTS = 5
 
 _random = secrets.SystemRandom()
-Counts = dict[pairing.Pair, int]
-
-
-@dataclass
-class Desk:
-    """What one rater has already met on a prompt."""
-
-    met: set[pairing.Pair] = field(default_factory=set)
-    revealed: set[int] = field(default_factory=set)
-    lapsed: dict[pairing.Pair, int] = field(default_factory=dict)
 
 
 class OvertakenError(Exception):
@@ -66,21 +54,29 @@ def _until_alone(act: Callable[[], list[Battle]]) -> list[Battle]:
     return act()
 
 
+@Compiled
+def _held(rater: int, campaign: int, now: datetime) -> QuerySet[Battle]:
+    """The newest battle comes along in the same query: nothing can be drawn between the two looks."""
+    waiting = Battle.objects.waiting(rater, campaign, now).with_texts()
+    return waiting.annotate(latest=Subquery(_newest_first(rater)[:1]))[: ON_PAGE + 1]
+
+
 def _hand_out(campaign: Campaign, rater: Rater, wanted: int) -> list[Battle]:
-    texts = Battle.objects.open_for(rater, campaign).with_texts()
-    # The newest battle comes along in the same query: nothing can be drawn between the two looks.
-    held = texts.annotate(latest=Subquery(_newest_first(rater)[:1]))[: ON_PAGE + 1]
-    rows = list(held)
-    latest = rows[0].latest if rows else _latest(rater)
-    if not rows:
-        rows = list(held.all())  # what was drawn between the two looks shows now
-    waiting: list[Battle] = [*rows]
-    missing = wanted - len(waiting) if len(waiting) <= ON_PAGE else 0
+    def look() -> list[Any]:
+        return _held(rater=rater.pk, campaign=campaign.pk, now=timezone.now())
+
+    waiting = look()
+    latest = waiting[0].latest if waiting else _latest(rater)
+    if not waiting:
+        waiting = look()  # what was drawn between the two looks shows now
+    held = len(waiting)
+    missing = wanted - held if held <= ON_PAGE else 0
     while missing > 0 and (drawn := _draw_once(campaign, rater, missing, latest)):
         missing -= len(drawn)
+        held += len(drawn)
         latest = max(battle.pk for battle in drawn)
     enough = min(wanted, ON_PAGE)
-    return waiting[:enough] if len(waiting) >= enough else list(texts[:enough])
+    return waiting[:enough] if len(waiting) >= enough or held == len(waiting) else look()[:enough]
 
 
 def draw(campaign: Campaign, rater: Rater, wanted: int = 1) -> list[Battle]:
@@ -88,93 +84,77 @@ def draw(campaign: Campaign, rater: Rater, wanted: int = 1) -> list[Battle]:
     return _until_alone(lambda: _draw_once(campaign, rater, wanted, _latest(rater)))
 
 
+def _newest_first(rater_id: int) -> QuerySet[Battle, int]:
+    return Battle.objects.filter(rater=rater_id).order_by("-pk").values_list("pk", flat=True)
+
+
+@Compiled
+def _newest(rater: int) -> QuerySet[Battle, int]:
+    return _newest_first(rater)[:1]
+
+
 def _latest(rater: Rater) -> int | None:
-    return _newest_first(rater).first()
-
-
-def _newest_first(rater: Rater) -> QuerySet[Battle, int]:
-    return Battle.objects.filter(rater=rater).order_by("-pk").values_list("pk", flat=True)
+    return next(iter(_newest(rater=rater.pk)), None)
 
 
 def _draw_once(campaign: Campaign, rater: Rater, wanted: int, latest: int | None) -> list[Battle]:
-    for prompts in _prompts_in_random_order(campaign):
-        texts = _drawable_texts(campaign, rater, prompts)
-        desks = _desks(campaign, rater, list(texts))
-        possible = {
-            prompt: pairing.pairs_that_can_meet(texts[prompt], desks[prompt].met, desks[prompt].revealed)
-            for prompt in prompts
-            if prompt in texts
-        }
-        chosen = [prompt for prompt, pairs in possible.items() if pairs][:wanted]
+    now = timezone.now()
+    if campaign.has_ended(now):
+        return []
+    kinds = [
+        pairing.choose_kind(campaign.gold_share, campaign.repeat_share, _random) for _slot in range(wanted)
+    ]
+    on_purpose = planned.plan(campaign, rater, kinds, _random, now)
+    battles = _regular(campaign, rater, wanted - len(on_purpose), now) if len(on_purpose) < wanted else []
+    for battle in on_purpose:
+        battles.insert(_random.randrange(len(battles) + 1), battle)
+    return _place(battles, rater, latest) if battles else []
+
+
+def _regular(campaign: Campaign, rater: Rater, wanted: int, now: datetime) -> list[Battle]:
+    """Not yet stored."""
+    for prompts in desks.prompts_in_random_order(campaign, _random):
+        chosen, met = _possible(campaign, rater, prompts, wanted)
         if chosen:
-            counts = _counts(campaign, [possible[prompt] for prompt in chosen])
-            known = set(counts)
-            battles = [
-                _battle(campaign, rater, prompt, possible[prompt], counts, desks[prompt]) for prompt in chosen
+            chances = desks.chances_of(campaign, chosen.values())
+            return [
+                _battle(campaign, rater, prompt, pairs, chances, met[prompt], now)
+                for prompt, pairs in chosen.items()
             ]
-            return _place(battles, known, rater, latest)
     return []
 
 
-def _prompts_in_random_order(campaign: Campaign) -> Iterator[list[int]]:
-    prompts = Prompt.objects.filter(prompt_set__campaigns=campaign, prompt_set__status__in=PromptSet.FROZEN)
-    spans = prompts.values("prompt_set").annotate(first=Min("pk"), last=Max("pk")).order_by()
-    sample = pairing.sample_ids(spans.values_list("first", "last"), FIRST_LOOK + SECOND_LOOK, _random)
-    yield sample[:FIRST_LOOK]
-    yield sample[FIRST_LOOK:]
-    rest = list(prompts.exclude(pk__in=sample).values_list("pk", flat=True))
-    _random.shuffle(rest)
-    for start in range(0, len(rest), LOOK):
-        yield rest[start : start + LOOK]
-
-
-def _drawable_texts(campaign: Campaign, rater: Rater, prompts: list[int]) -> dict[int, list[pairing.Text]]:
-    responses = drawable_responses(campaign).filter(prompt__in=prompts, renderer_version__gt=0)
-    if rater.languages:
-        responses = responses.filter(Q(prompt__language="") | Q(prompt__language__in=rater.languages))
-    texts: dict[int, list[pairing.Text]] = {}
-    columns = responses.values_list("prompt_id", "pk", "competitor_id", "text_hash")
-    for prompt, response, competitor, text_hash in columns:
-        texts.setdefault(prompt, []).append(pairing.Text(response, competitor, text_hash))
-    return texts
-
-
-def _desks(campaign: Campaign, rater: Rater, prompts: list[int]) -> defaultdict[int, Desk]:
-    """What the rater met here and had revealed anywhere on these prompts; a lapsed battle may return."""
-    desks: defaultdict[int, Desk] = defaultdict(Desk)
-    if not prompts:
-        return desks
-    battles = Battle.objects.filter(rater=rater, prompt__in=prompts, replaced_by=None).with_skips()
-    now = timezone.now()
-    for battle in battles.annotate(skip_id=F("skip__pk")).select_related("campaign", "vote"):
-        desk = desks[battle.prompt_id or 0]
-        lapsed = battle.has_expired(now) and battle.skip_id is None and not hasattr(battle, "vote")
-        if lapsed and battle.campaign_id == campaign.pk:
-            desk.lapsed[battle.pair] = battle.pk
-        elif battle.campaign_id == campaign.pk:
-            desk.met.add(battle.pair)
-        # Where votes reveal, an open battle counts: its names may be out before one drawn now is voted on.
-        if not lapsed and battle.campaign.names_are_out:
-            desk.revealed.update(battle.pair)
-    return desks
-
-
-def _counts(campaign: Campaign, possible: Iterable[Iterable[pairing.Pair]]) -> Counts:
-    competitors = {competitor for pairs in possible for pair in pairs for competitor in pair}
-    counts = PairCount.objects.filter(campaign=campaign, low__in=competitors, high__in=competitors)
-    return {(low, high): battles for low, high, battles in counts.values_list("low_id", "high_id", "battles")}
+def _possible(
+    campaign: Campaign, rater: Rater, prompts: list[int], wanted: int
+) -> tuple[dict[int, pairing.Possible], Mapping[int, desks.Desk]]:
+    """The first `wanted` prompts on which some can meet for this rater; and what the rater met there."""
+    texts = desks.drawable_texts(campaign, rater, prompts)
+    met = desks.desks_of(campaign, rater, list(texts))
+    full, closed = targets.full_pairs(campaign, texts), targets.full_prompts(campaign, texts)
+    possible: dict[int, pairing.Possible] = {}
+    for prompt in prompts:
+        if len(possible) < wanted and prompt in texts and prompt not in closed:
+            away = met[prompt].met | full.get(prompt, set())
+            if pairs := pairing.pairs_that_can_meet(texts[prompt], away, met[prompt].revealed):
+                possible[prompt] = pairs
+    return possible, met
 
 
 def _battle(
-    campaign: Campaign, rater: Rater, prompt: int, possible: pairing.Possible, counts: Counts, desk: Desk
+    campaign: Campaign,
+    rater: Rater,
+    prompt: int,
+    possible: pairing.Possible,
+    chances: desks.Chances,
+    desk: desks.Desk,
+    now: datetime,
 ) -> Battle:
-    """Chooses pair and sides. `counts` goes up, so that the next of a row is drawn as if this one stood."""
-    pair, propensity = pairing.choose_pair(possible, counts, _random)
+    """Chooses pair and sides. The count goes up, so that the next of a row is drawn as if this one stood."""
+    pair, propensity = pairing.choose_pair(possible, chances.counts, _random, chances.weights)
     a, b = pairing.choose_texts(possible[pair], _random)
     lapsed = desk.lapsed.get(pair)
     if lapsed is None:
-        counts[pair] = counts.get(pair, 0) + 1
-    now = timezone.now()
+        chances.counts[pair] = chances.counts.get(pair, 0) + 1
     return Battle(
         campaign=campaign,
         rater=rater,
@@ -186,32 +166,44 @@ def _battle(
         propensity=propensity,
         replaces_id=lapsed,
         drawn_at=now,
-        expires_at=now + timedelta(hours=settings.BATTLE_HOURS),
     )
 
 
-def _place(battles: list[Battle], known: set[pairing.Pair], rater: Rater, latest: int | None) -> list[Battle]:
-    """Stores the battles and counts their pairs; `known` are the pairs that have a count.
+def _place(battles: list[Battle], rater: Rater, latest: int | None) -> list[Battle]:
+    """Stores the battles and counts their pairs.
 
     Two draws at once could hand out more than a desk holds, or a text that the other's vote reveals: only
     the one that still finds the rater's `latest` battle places its own.
     """
     # What comes back after its lease ran out was counted when it was first drawn.
-    pairs = Counter(battle.pair for battle in battles if battle.replaces_id is None)
+    counted = [battle for battle in battles if _is_counted(battle) and battle.replaces_id is None]
+    pairs = Counter(battle.pair for battle in counted)
+    for battle in battles:
+        battle.expires_at = battle.drawn_at + timedelta(hours=settings.BATTLE_HOURS)
     with transaction.atomic():
         if connection.features.has_select_for_update:  # elsewhere a transaction writes alone
             Rater.objects.select_for_update().get(pk=rater.pk)
-        if _latest(rater) != latest:
+        if pairs:
+            alone = PairCount.objects.add(battles[0].campaign_id, pairs, (rater.pk, latest or 0))
+        else:
+            alone = _latest(rater) == latest
+        if not alone:
             raise OvertakenError
-        placed = Battle.objects.bulk_create(battles)
-        PairCount.objects.add(battles[0].campaign_id, pairs, pairs.keys() - known)
-    return placed
+        return Battle.objects.bulk_create(battles)
+
+
+def _is_counted(battle: Battle) -> bool:
+    return battle.kind == Battle.Kind.REGULAR
 
 
 def draw_again(battle: Battle) -> Battle:
-    """The same prompt and pair as a new battle, with its sides redrawn, in place of an undone one."""
+    """The same prompt and pair as a new battle, with its sides redrawn, in place of an undone one.
+
+    A repeat keeps its sides: they are those of its first battle, swapped.
+    """
     now = timezone.now()
-    names = ("a", "b") if secrets.randbits(1) else ("b", "a")
+    stays = battle.kind == Battle.Kind.REPEAT or secrets.randbits(1)
+    names = ("a", "b") if stays else ("b", "a")
     return Battle.objects.create(
         campaign_id=battle.campaign_id,
         kind=battle.kind,
@@ -223,12 +215,16 @@ def draw_again(battle: Battle) -> Battle:
         response_b_id=getattr(battle, f"response_{names[1]}_id"),
         propensity=battle.propensity,
         replaces=battle,
+        repeat_of_id=battle.repeat_of_id,
+        gold_id=battle.gold_id,
         drawn_at=now,
         expires_at=now + timedelta(hours=settings.BATTLE_HOURS),
     )
 
 
 def uncount(battle: Battle) -> None:
+    if not _is_counted(battle):
+        return
     low, high = battle.pair
     counts = PairCount.objects.filter(campaign_id=battle.campaign_id, low_id=low, high_id=high)
     counts.update(battles=Greatest(F("battles") - 1, 0))

@@ -4,7 +4,7 @@ from datetime import datetime
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
-from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, ExpressionWrapper, F, FilteredRelation, OuterRef, Q, Subquery
 from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -22,11 +22,24 @@ class Outcome(models.TextChoices):
     BOTH_BAD = "both_bad", _("Both bad")
 
 
+# A model was withdrawn, or a text taken out, after the battle was handed out.
+_GONE = (
+    Q(competitor_a__status=Competitor.Status.WITHDRAWN)
+    | Q(competitor_b__status=Competitor.Status.WITHDRAWN)
+    | Q(prompt__tombstone__isnull=False)
+    | Q(response_a__tombstone__isnull=False)
+    | Q(response_b__tombstone__isnull=False)
+)
+
+
 class BattleQuerySet(models.QuerySet["Battle"]):
     def open_for(self, rater: Rater, campaign: Campaign) -> "BattleQuerySet":
         """Handed out and waiting for this rater's vote; what stands in for an undone battle comes first."""
-        waiting = self.with_skips().filter(skip=None, vote=None, expires_at__gt=timezone.now())
-        return waiting.filter(campaign=campaign, rater=rater).order_by(
+        return self.waiting(rater.pk, campaign.pk, timezone.now())
+
+    def waiting(self, rater_id: int, campaign_id: int, now: datetime) -> "BattleQuerySet":
+        waiting = self.with_skips().filter(skip=None, vote=None, expires_at__gt=now).exclude(_GONE)
+        return waiting.filter(campaign=campaign_id, rater=rater_id).order_by(
             F("replaces").asc(nulls_last=True), "drawn_at", "pk"
         )
 
@@ -59,6 +72,7 @@ class BattleQuerySet(models.QuerySet["Battle"]):
             "guide_id": Subquery(guides.values("pk")[:1]),
             "votes_standing": Subquery(counted),
             "is_unblinded": _may_see_names(user_id),
+            "is_gone": ExpressionWrapper(_GONE, output_field=models.BooleanField()),
         }
         return self.select_related("campaign", "rater", "vote").annotate(**annotations)
 
@@ -121,6 +135,7 @@ class Battle(models.Model):
     guide_id: int | None
     votes_standing: int | None
     is_unblinded: bool
+    is_gone: bool
 
     objects = BattleQuerySet.as_manager()
 

@@ -1,8 +1,9 @@
 """What pairing goes by: how often each pair was drawn, and how much a vote on it would settle."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import cache
 
-from django.db import models
+from django.db import connection, models
 from django.db.models import F, Q
 
 from arena.campaigns.models import Campaign
@@ -10,19 +11,28 @@ from arena.corpus.models import Competitor
 
 
 class PairCountQuerySet(models.QuerySet["PairCount"]):
-    def add(
-        self, campaign_id: int, pairs: Mapping[tuple[int, int], int], new: Iterable[tuple[int, int]]
-    ) -> None:
-        """Raises each pair's count; rows are made for `new` pairs, unless someone else has just made them."""
-        rows = [PairCount(campaign_id=campaign_id, low_id=low, high_id=high) for low, high in new]
-        if rows:
-            PairCount.objects.bulk_create(rows, ignore_conflicts=True)
-        for by in sorted(set(pairs.values())):
-            which = Q(pk=None)
-            for (low, high), increment in pairs.items():
-                if increment == by:
-                    which |= Q(low=low, high=high)
-            self.filter(which, campaign_id=campaign_id).update(battles=F("battles") + by)
+    def add(self, campaign_id: int, pairs: Mapping[tuple[int, int], int], newest: tuple[int, int]) -> bool:
+        """Raises each pair's count, if the rater's newest battle is still the one of that number (0: none).
+
+        `newest`: the rater and that number. False: it isn't, and nothing was counted.
+        """
+        rows = [number for (low, high), more in pairs.items() for number in (campaign_id, low, high, more)]
+        with connection.cursor() as cursor:
+            cursor.execute(_raise_counts(len(pairs)), [*rows, *newest])
+            return cursor.rowcount == len(pairs)
+
+
+@cache
+def _raise_counts(pairs: int) -> str:
+    """By hand: Django can't ask and count in one statement, and every draw does."""
+    drawn = " UNION ALL ".join(["SELECT %s AS campaign, %s AS low, %s AS high, %s AS more"] * pairs)
+    head = "INSERT INTO arena_paircount AS known (campaign_id, low_id, high_id, battles)"
+    rows = f"SELECT campaign, low, high, more FROM ({drawn}) AS drawn"  # noqa: S608
+    only_if = "WHERE (SELECT COALESCE(MAX(id), 0) FROM arena_battle WHERE rater_id = %s) = %s"
+    else_raise = (
+        "ON CONFLICT (campaign_id, low_id, high_id) DO UPDATE SET battles = known.battles + excluded.battles"
+    )
+    return f"{head} {rows} {only_if} {else_raise}"
 
 
 class PairCount(models.Model):

@@ -1,18 +1,23 @@
-"""Who meets whom. Pure: texts, counts and a source of randomness in, a choice and its probability out.
+"""Who meets whom. Pure: texts, counts, weights and randomness in; a choice and its probability out.
 
-The pairs that have met least come first; a share of the draws is uniform over all pairs that can meet, so
-that every pair keeps a known probability above zero and no order of arrival can starve one. The probability
-is that of the unordered pair given the prompt: the prompt is uniform and the sides are a fair coin, whatever
-the pair.
+A share of the draws is uniform over all pairs that can meet, so that every pair keeps a known probability
+above zero and no order of arrival can starve one. The rest goes to the pairs that have met least until each
+has met a few times, and from then on, where a board exists, to pairs by how much a vote on them would settle.
+The probability is that of the unordered pair given the prompt: the prompt is uniform and the sides are a fair
+coin, whatever the pair.
 """
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from random import Random
+from types import MappingProxyType
 
-# Share of draws that ignore the counts.
+# Share of draws that ignore counts and weights.
 EXPLORE = 0.2
+# Battles that every pair gets before weights decide: a fit needs a few of each to see where models don't fit.
+FLOOR = 3
 
 Pair = tuple[int, int]
 Possible = dict[Pair, list[tuple["Text", "Text"]]]
@@ -46,21 +51,44 @@ def pairs_that_can_meet(
     return possible
 
 
-def propensities(pairs: Collection[Pair], counts: Mapping[Pair, int]) -> dict[Pair, float]:
-    """The probability of each pair; they sum to 1. A pair without a count has never met."""
+def propensities(
+    pairs: Collection[Pair], counts: Mapping[Pair, int], weights: Mapping[Pair, float] = MappingProxyType({})
+) -> dict[Pair, float]:
+    """The probability of each pair; they sum to 1. A pair without a count has never met.
+
+    weights: how much a vote on a pair would settle; empty before the first board. A pair that the board
+    didn't know yet is worth as much as the best.
+    """
     if not pairs:
         raise ValueError("no pair can meet on this prompt: look at another prompt before choosing a pair")
     least = min(counts.get(pair, 0) for pair in pairs)
-    first = [pair for pair in pairs if counts.get(pair, 0) == least]
-    chances = dict.fromkeys(pairs, EXPLORE / len(pairs))
-    for pair in first:
-        chances[pair] += (1 - EXPLORE) / len(first)
-    return chances
+    if least < FLOOR or not weights:
+        share = {pair: 1.0 for pair in pairs if counts.get(pair, 0) == least}
+    else:
+        share = _by_weight(pairs, weights)
+    even, total = EXPLORE / len(pairs), math.fsum(share.values())
+    return {pair: even + (1 - EXPLORE) * share.get(pair, 0.0) / total for pair in pairs}
 
 
-def choose_pair(pairs: Collection[Pair], counts: Mapping[Pair, int], random: Random) -> tuple[Pair, float]:
+def _by_weight(pairs: Collection[Pair], weights: Mapping[Pair, float]) -> dict[Pair, float]:
+    """Relative to the largest, so that their sum stays finite; all alike where nothing is left to settle."""
+    known = [weights[pair] for pair in pairs if pair in weights]
+    if bad := [weight for weight in known if not 0 <= weight < math.inf]:
+        raise ValueError(f"weight {bad[0]}: weights are finite and not negative; take a new snapshot")
+    largest = max(known, default=0.0)
+    if not largest:
+        return dict.fromkeys(pairs, 1.0)
+    return {pair: weights.get(pair, largest) / largest for pair in pairs}
+
+
+def choose_pair(
+    pairs: Collection[Pair],
+    counts: Mapping[Pair, int],
+    random: Random,
+    weights: Mapping[Pair, float] = MappingProxyType({}),
+) -> tuple[Pair, float]:
     """A pair and the probability with which it was drawn."""
-    chances = propensities(pairs, counts)
+    chances = propensities(pairs, counts, weights)
     (pair,) = random.choices(list(chances), weights=list(chances.values()))
     return pair, chances[pair]
 
@@ -87,3 +115,11 @@ def sample_ids(spans: Iterable[tuple[int, int]], size: int, random: Random) -> l
                 break
             offset -= len(ids)
     return sampled
+
+
+def choose_kind(gold_share: float, repeat_share: float, random: Random) -> str:
+    """What the next battle is to be, if there is one of that kind: gold, repeat or regular."""
+    number = random.random()
+    if number < gold_share:
+        return "gold"
+    return "repeat" if number < gold_share + repeat_share else "regular"

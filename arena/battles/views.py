@@ -214,8 +214,7 @@ def no_place(request: HttpRequest, campaign: Campaign | None) -> HttpResponse:
 def own_battle(request: HttpRequest, public_id: UUID) -> tuple[Battle, Rater]:
     """The battle, if it was handed to the rater in this browser. Someone else's and none look the same."""
     # The user's number is in the session; the user isn't looked up for a vote.
-    ballot = Battle.objects.with_ballot(request.session.get(USER_KEY))
-    battle = ballot.filter(public_id=public_id, rater__is_active=True).first()
+    battle = ballots.open_ballot(public_id, request.session.get(USER_KEY))
     raters = request.session.get(SESSION_KEY, {})
     if not (battle and battle.rater) or raters.get(str(battle.campaign_id)) != battle.rater_id:
         raise NoPlaceError

@@ -222,13 +222,13 @@ def test_a_battle_drawn_in_another_tab_at_the_same_moment_leads_to_another_draw(
     for _ in range(11):
         draw.draw(campaign, rater)
     looks = []
-    see = draw._desks
+    see = draw.desks.desks_of
 
     def first_look_is_too_early(*args):
         looks.append(args)
-        return defaultdict(draw.Desk) if len(looks) < draw.ATTEMPTS else see(*args)
+        return defaultdict(draw.desks.Desk) if len(looks) < draw.ATTEMPTS else see(*args)
 
-    monkeypatch.setattr(draw, "_desks", first_look_is_too_early)
+    monkeypatch.setattr(draw.desks, "desks_of", first_look_is_too_early)
     assert len(draw.draw(campaign, rater)) == 1
     assert len(cells(Battle.objects.all())) == Battle.objects.count() == 12
 

@@ -11,13 +11,16 @@ from scipy.stats import binomtest, chisquare
 
 from arena.battles.pairing import (
     EXPLORE,
+    FLOOR,
     Text,
+    choose_kind,
     choose_pair,
     choose_texts,
     pairs_that_can_meet,
     propensities,
     sample_ids,
 )
+from ratings.pairing import pair_propensities
 
 # Every statistical test below is seeded; the bound is for whoever changes the seed.
 P_MIN = 1e-4
@@ -78,6 +81,70 @@ def test_pairs_are_drawn_as_often_as_their_propensity_says():
         drawn[pair] += 1
     expected = [propensities(list(counts), counts)[pair] * n for pair in counts]
     assert chisquare([drawn[pair] for pair in counts], expected).pvalue > P_MIN
+
+
+weights_of = st.integers(2, 9).flatmap(
+    lambda n: st.fixed_dictionaries(
+        {pair: st.floats(0, 1e300, allow_subnormal=False) for pair in combinations(range(n), 2)}
+    )
+)
+
+
+@given(weights_of)
+def test_pairs_that_have_met_often_enough_are_drawn_by_their_weight(weights):
+    """The same numbers as the ratings package gives, which is used where boards are simulated."""
+    counts = dict.fromkeys(weights, FLOOR)
+    chances = propensities(list(weights), counts, weights)
+    expected = pair_propensities(list(weights.values()), exploration=EXPLORE)
+    assert list(chances.values()) == pytest.approx(expected.tolist(), rel=1e-9)
+    assert min(chances.values()) >= EXPLORE / len(weights) * (1 - 1e-12)
+
+
+def test_until_every_pair_has_met_a_few_times_weights_do_not_decide():
+    counts = {(1, 2): FLOOR - 1, (1, 3): FLOOR + 9, (2, 3): FLOOR}
+    chances = propensities(list(counts), counts, {(1, 3): 5.0})
+    assert chances[1, 2] == pytest.approx(EXPLORE / 3 + 1 - EXPLORE)
+    assert chances[1, 3] == chances[2, 3] == pytest.approx(EXPLORE / 3)
+
+
+def test_without_a_board_the_pairs_that_met_least_come_first_for_good():
+    counts = {(1, 2): 40, (1, 3): 41}
+    assert propensities(list(counts), counts)[1, 2] == pytest.approx(EXPLORE / 2 + 1 - EXPLORE)
+
+
+def test_a_pair_that_the_board_did_not_know_is_worth_as_much_as_the_best():
+    counts = dict.fromkeys([(1, 2), (1, 3), (2, 3)], FLOOR)
+    chances = propensities(list(counts), counts, {(1, 2): 3.0, (1, 3): 1.0})
+    assert chances[2, 3] == chances[1, 2] > chances[1, 3]
+
+
+@pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
+def test_a_weight_that_is_none_is_refused(weight):
+    counts = dict.fromkeys([(1, 2), (1, 3)], FLOOR)
+    with pytest.raises(ValueError, match="weight"):
+        propensities(list(counts), counts, {(1, 2): weight})
+
+
+def test_weighed_pairs_are_drawn_as_often_as_their_propensity_says():
+    pairs = list(combinations(range(1, 6), 2))
+    counts = dict.fromkeys(pairs, FLOOR)
+    weights = {pair: float(pair[0] * pair[1] % 7) for pair in pairs}
+    random, n = Random(20261130), 20_000
+    drawn, expected = Counter(), propensities(pairs, counts, weights)
+    for _ in range(n):
+        pair, propensity = choose_pair(pairs, counts, random, weights)
+        assert propensity == expected[pair]
+        drawn[pair] += 1
+    observed = [drawn[pair] for pair in pairs]
+    assert chisquare(observed, [n * expected[pair] for pair in pairs]).pvalue > P_MIN
+
+
+@pytest.mark.parametrize(("gold", "repeat"), [(0, 0), (0.1, 0.2), (0.3, 0.5)])
+def test_kinds_come_in_the_shares_asked_for(gold, repeat):
+    random, n = Random(3), 20_000
+    kinds = Counter(choose_kind(gold, repeat, random) for _ in range(n))
+    for kind, share in (("gold", gold), ("repeat", repeat), ("regular", 1 - gold - repeat)):
+        assert binomtest(kinds[kind], n, share).pvalue > P_MIN
 
 
 def test_each_model_stands_left_in_half_of_its_battles():

@@ -18,7 +18,7 @@ from arena.campaigns.models import Campaign, Guide
 from arena.raters.models import Rater
 
 BACK = "/campaigns/small/battle/"
-VOTE_AND_NEXT = 11
+VOTE_AND_NEXT = 10
 
 
 def is_work(query: dict) -> bool:
@@ -277,3 +277,16 @@ def test_twenty_posts_at_once_on_each_of_twenty_battles_make_twenty_votes(make_c
             thread.join(timeout=120)
     assert Vote.objects.count() == Vote.objects.values("battle").distinct().count() == 20
     assert sorted(statuses) == [200] * 20 + [409] * 380
+
+
+def test_whatever_is_drawn_next_it_takes_ten_statements_at_most(make_campaign, sit_down):
+    """With repeats as they come by default; with the first of a pair, which has no count yet."""
+    desk, most = sit_down(make_campaign(prompts=20, repeat_share=0.1)), 0
+    battle = desk.on_screen()
+    for _ in range(30):
+        with CaptureQueriesContext(connection) as queries:
+            answer = desk.vote(battle)
+        most = max(most, sum(map(is_work, queries)))
+        battle = Battle.objects.get(public_id=re.search(r'data-order="([^ "]+)', answer.content.decode())[1])
+    locks = 1 if connection.features.has_select_for_update else 0
+    assert 7 <= most - locks <= VOTE_AND_NEXT

@@ -1,0 +1,78 @@
+"""Statements made once give what the queryset gives, whatever the values."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from arena.battles.compiled import Compiled
+from arena.battles.models import Battle
+
+pytestmark = pytest.mark.django_db
+
+
+def build(newest_first: bool, campaign, prompts, before):
+    found = Battle.objects.filter(campaign=campaign, prompt__in=prompts, drawn_at__lt=before)
+    return found.select_related("campaign").order_by("-pk" if newest_first else "pk")
+
+
+@pytest.fixture
+def battles(small_campaign, make_rater, draw_all) -> list[Battle]:
+    return draw_all(small_campaign.campaign, make_rater(small_campaign.campaign.team))
+
+
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_rows_and_their_relations_are_those_of_the_queryset(battles, small_campaign, newest_first):
+    compiled = Compiled(build)
+    one, two, three, _ = (prompt.pk for prompt in small_campaign.prompts)
+    soon = timezone.now() + timedelta(minutes=1)
+    for prompts, before in (((one, two), soon), ((two, three), soon), ((one, two), battles[3].drawn_at)):
+        values = {"campaign": small_campaign.campaign.pk, "prompts": prompts, "before": before}
+        with CaptureQueriesContext(connection) as queries:
+            found = compiled(newest_first, **values)
+            assert all(battle.campaign.slug == "small" for battle in found)
+        assert found == list(build(newest_first, **values))
+        assert len(queries) == 1
+
+
+def test_another_shape_is_another_statement(battles, small_campaign):
+    compiled = Compiled(build)
+    here = {"campaign": small_campaign.campaign.pk, "before": timezone.now() + timedelta(minutes=1)}
+    prompts = tuple(prompt.pk for prompt in small_campaign.prompts)
+    assert len(compiled(True, prompts=prompts, **here)) == 12
+    assert len(compiled(True, prompts=prompts[:1], **here)) == 3
+    assert compiled(False, prompts=prompts, **here) == compiled(True, prompts=prompts, **here)[::-1]
+
+
+def test_uuids_and_plain_values_are_read_as_the_queryset_reads_them(battles):
+    compiled = Compiled(
+        lambda public_id: Battle.objects.filter(public_id=public_id).values_list(
+            "public_id", "drawn_at", "kind"
+        )
+    )
+    for battle in battles:
+        assert compiled(public_id=battle.public_id) == [(battle.public_id, battle.drawn_at, "regular")]
+    assert compiled(public_id=uuid.uuid4()) == []
+
+
+def test_a_value_that_the_statement_does_not_hold_is_an_error():
+    compiled = Compiled(lambda pk, other: Battle.objects.filter(pk=pk))
+    with pytest.raises(ValueError, match="has no place"):
+        compiled(pk=1, other=2)
+
+
+def test_what_can_not_stand_in_is_refused():
+    with pytest.raises(TypeError, match="whole numbers, UUIDs or times"):
+        Compiled(lambda kind: Battle.objects.filter(kind=kind))(kind="regular")
+
+
+def test_no_row_is_fetched_while_a_statement_is_made(battles):
+    compiled = Compiled(lambda at: Battle.objects.filter(drawn_at__gt=at))
+    with CaptureQueriesContext(connection) as queries:
+        compiled(at=datetime(2020, 1, 1, tzinfo=UTC))
+    assert len(queries) == 1

@@ -27,8 +27,8 @@ Length alone is no merit. Check facts where you can.
 ### Examples
 
 - One response answers, the other asks a needless question back: the one that answers is better.
-- Both are right, one says it in three clear sentences and the other in a page: the short one is better,
-  unless the prompt asked for detail.
+- Both are right, one says it in three clear sentences and the other in a page: the short one is better, \
+unless the prompt asked for detail.
 - Both are right and equally clear: a tie.
 - One is polite and wrong, the other curt and wrong: both bad.
 """),
@@ -39,8 +39,8 @@ FACTS = StartingText(
     _("Questions with a right answer"),
     _("""You see one question and two responses. Which one would leave you better informed?
 
-1. **Right before everything.** A response that gets the answer wrong loses against one that gets it right,
-   however well it is written.
+1. **Right before everything.** A response that gets the answer wrong loses against one that gets it right, \
+however well it is written.
 2. **Honest.** Saying “I'm not sure” beats an invented fact, a made-up source or a false date.
 3. **Useful.** Among right responses, take the one that is clearer and has what you need and no more.
 

@@ -86,3 +86,10 @@ def test_the_changes_hold_every_line_that_isn_t_in_both(old, new):
     assert set(new.splitlines()) - set(old.splitlines()) <= set(added)
     assert set(old.splitlines()) - set(new.splitlines()) <= set(taken)
     assert (lines == []) == (old.splitlines() == new.splitlines())
+
+
+@pytest.mark.parametrize("text", STARTING_TEXTS.values(), ids=STARTING_TEXTS)
+def test_a_starting_text_breaks_no_line_within_a_sentence(text):
+    """A line end is shown as one."""
+    for line in str(text.text).strip().splitlines():
+        assert line == "" or line.startswith("#") or line[-1] in ".?!:"

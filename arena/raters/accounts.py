@@ -9,7 +9,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext as _
 
-from arena.raters.models import Membership, Team
+from arena.raters.models import Membership, Role, Team
 
 
 def password_link(user: User) -> str:
@@ -44,3 +44,28 @@ def add_member(team: Team, username: str, role: str, *, by_operator: bool = Fals
             _("%(user)s is in this team already; change the role in the list.") % {"user": username}
         )
     return user, made
+
+
+class LastAdminError(ValueError):
+    """Nothing was changed: the team would have had no admin left."""
+
+
+@transaction.atomic
+def change_role(membership: Membership, role: str) -> None:
+    if role != Role.ADMIN:
+        _leave_an_admin(membership)
+    Membership.objects.filter(pk=membership.pk).update(role=role)
+
+
+@transaction.atomic
+def remove_member(membership: Membership) -> None:
+    _leave_an_admin(membership)
+    Membership.objects.filter(pk=membership.pk).delete()
+
+
+def _leave_an_admin(membership: Membership) -> None:
+    """Locks the team: two admins who remove each other at once must not both succeed."""
+    Team.objects.select_for_update().get(pk=membership.team_id)
+    admins = Membership.objects.filter(team_id=membership.team_id, role=Role.ADMIN)
+    if admins.filter(pk=membership.pk).exists() and not admins.exclude(pk=membership.pk).exists():
+        raise LastAdminError

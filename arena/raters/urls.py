@@ -15,5 +15,6 @@ urlpatterns = [
     path("team/", views.member_list, name="member-list"),
     path("team/add/", views.member_add, name="member-add"),
     path("team/<int:pk>/role/", views.member_role, name="member-role"),
+    path("team/<int:pk>/link/", views.member_link, name="member-link"),
     path("team/<int:pk>/remove/", views.member_remove, name="member-remove"),
 ]

@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -6,7 +8,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from arena.raters import access
-from arena.raters.accounts import CannotAddError, add_member, password_link
+from arena.raters.accounts import (
+    CannotAddError,
+    LastAdminError,
+    add_member,
+    change_role,
+    password_link,
+    remove_member,
+)
 from arena.raters.forms import MemberForm
 from arena.raters.models import Membership, Role
 
@@ -62,25 +71,35 @@ def member_role(request: HttpRequest, pk: int) -> HttpResponseBase:
     role = request.POST.get("role")
     if role not in Role.values:
         messages.error(request, _("Choose one of the roles."))
-    elif role != Role.ADMIN and is_last_admin(membership):
-        messages.error(request, _("A team needs an admin; make someone else admin first."))
-    else:
-        membership.role = role
-        membership.save(update_fields=["role"])
-    return redirect("member-list")
+        return redirect("member-list")
+    return change(request, lambda: change_role(membership, role))
 
 
 @require_POST
 @access.admin_required
 def member_remove(request: HttpRequest, pk: int) -> HttpResponseBase:
     membership = access.get_for(Membership.objects.all(), request.user, Role.ADMIN, pk=pk)
-    if is_last_admin(membership):
+    return change(request, lambda: remove_member(membership))
+
+
+def change(request: HttpRequest, act: Callable[[], None]) -> HttpResponseBase:
+    try:
+        act()
+    except LastAdminError:
         messages.error(request, _("A team needs an admin; make someone else admin first."))
-    else:
-        membership.delete()
     return redirect("member-list")
 
 
-def is_last_admin(membership: Membership) -> bool:
-    admins = Membership.objects.filter(team_id=membership.team_id, role=Role.ADMIN)
-    return membership.role == Role.ADMIN and not admins.exclude(pk=membership.pk).exists()
+@require_POST
+@never_cache
+@access.admin_required
+def member_link(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Another link for an account whose password was never set.
+
+    Whoever has set one keeps it: with such a link an admin could act in their name, also in other teams.
+    """
+    membership = access.get_for(Membership.objects.select_related("user"), request.user, Role.ADMIN, pk=pk)
+    if membership.user.has_usable_password():
+        messages.error(request, _("This account has a password; only the operator can set another."))
+        return redirect("member-list")
+    return show(request, request.build_absolute_uri(password_link(membership.user)))

@@ -1,5 +1,8 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 
 from arena.raters.models import Membership
 
@@ -8,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 def test_an_admin_adds_a_researcher_who_sets_a_password_by_the_link_once(signed_in, client):
     page = signed_in("carol").post("/team/add/", {"username": "nora", "role": "researcher"}).content.decode()
-    path = "/accounts/reset/" + page.split("/accounts/reset/")[1].split("<")[0]
+    path = "/accounts/reset/" + page.split("/accounts/reset/")[1].split('"')[0]
     form = client.get(path, follow=True)
     secret = {"new_password1": "gauntlet-and-plume-4", "new_password2": "gauntlet-and-plume-4"}
     assert client.post(form.redirect_chain[-1][0], secret, follow=True).status_code == 200
@@ -79,3 +82,42 @@ def test_only_admins_see_the_team(signed_in, who):
 
 def test_strangers_are_sent_to_sign_in(client, db):
     assert client.get("/team/")["Location"].startswith("/accounts/login/")
+
+
+def test_whoever_lost_the_first_link_gets_another(signed_in, client):
+    carol = signed_in("carol")
+    carol.post("/team/add/", {"username": "nora", "role": "rater"})
+    nora = Membership.objects.get(user__username="nora")
+    page = carol.post(f"/team/{nora.pk}/link/").content.decode()
+    path = "/accounts/reset/" + page.split("/accounts/reset/")[1].split('"')[0]
+    assert "new_password1" in client.get(path, follow=True).content.decode()
+
+
+def test_an_admin_cannot_take_over_an_account_that_has_a_password(signed_in, cast):
+    ravi = Membership.objects.get(user=cast.ravi)
+    answer = signed_in("carol").post(f"/team/{ravi.pk}/link/", follow=True).content.decode()
+    assert "only the operator" in answer
+    assert "/accounts/reset/" not in answer
+
+
+def test_another_teams_member_gets_no_link_from_here(signed_in, cast):
+    dora = Membership.objects.get(user=cast.dora)
+    assert signed_in("carol").post(f"/team/{dora.pk}/link/").status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_admins_who_remove_each_other_at_once_leave_one(signed_in, cast):
+    ravi = Membership.objects.get(user=cast.ravi)
+    Membership.objects.filter(pk=ravi.pk).update(role="admin")
+    carol = Membership.objects.get(user=cast.carol)
+    requests = [(signed_in("carol"), ravi), (signed_in("ravi"), carol)]
+
+    def remove(visitor, member) -> None:
+        try:
+            visitor.post(f"/team/{member.pk}/remove/")
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda request: remove(*request), requests))
+    assert Membership.objects.filter(team=cast.team, role="admin").count() == 1

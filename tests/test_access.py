@@ -21,6 +21,7 @@ from arena.endpoints.models import Endpoint
 from arena.exchange.export_models import Export
 from arena.exchange.export_requests import request_export
 from arena.exchange.models import Import
+from arena.judging.calibration_models import Calibration
 from arena.judging.models import Judge, JudgeRun, Judgment
 from arena.leaderboards import judge_card
 from arena.leaderboards.defaults import ensure_leaderboards
@@ -98,6 +99,9 @@ def fill_route(visitors, small_campaign, cast):
     resolved = {"outcome": "tie", "base_outcome": "tie", "resolved_at": timezone.now()}
     judgment = Judgment.objects.create(run=run, judge=judge, battle=battle, **resolved)
     card = judge_card.compute(small_campaign.campaign, judge)
+    labels = Calibration.objects.create(
+        campaign=small_campaign.campaign, name="First", seed=0, held_out_percent=50, least_votes=1
+    )
     board = ensure_leaderboards(small_campaign.campaign)[0]
     snapshot = take_snapshot(board).snapshot
     SnapshotChart.objects.create(snapshot=snapshot, name="ratings", light="<svg/>", dark="<svg/>", spec={})
@@ -122,6 +126,7 @@ def fill_route(visitors, small_campaign, cast):
         "/judges/": {"pk": judge.pk},
         "/api/v1/judge-cards/": {"pk": card.pk},
         "/judging/runs/": {"pk": run.pk},
+        "/judging/calibrations/": {"pk": labels.pk},
         "/judging/judgments/": {"pk": judgment.pk},
         "/generation/": {"pk": GenerationRun.objects.create(prompt_set=small_campaign.prompt_set).pk},
         "/models/": {"pk": small_campaign.competitors[0].pk},
@@ -134,7 +139,8 @@ def fill_route(visitors, small_campaign, cast):
         "/campaigns/": {"slug": "small", "pk": small_campaign.invite.pk},
         "/api/v1/campaigns/": {"slug": "small"},
         "/join/": {"token": small_campaign.token},
-        "/accounts/": {"uidb64": "MQ", "token": "none"},
+        "/accounts/": {"uidb64": "MQ", "token": "none", "key": "none"},
+        "/api/v1/imports/": {"id": brought.public_id},
     }
 
     def fill(route: str) -> str:

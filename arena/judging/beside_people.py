@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 
-from arena.battles.models import Battle, Outcome, Vote
+from arena.battles.models import Outcome, Vote
 from arena.campaigns.models import Campaign
 from arena.judging.models import JudgeRun, Judgment
 
@@ -27,19 +27,18 @@ def turned(outcome: str, a: int, b: int) -> str:
 
 
 def votes_by_pair(campaign: Campaign, prompts: Collection[int]) -> dict[Pair, Counter[str]]:
-    """Standing votes on these prompts by pair, both bad told as a tie."""
+    """The votes that count on these prompts, by pair, both bad told as a tie."""
     found: dict[Pair, Counter[str]] = defaultdict(Counter)
     ids = sorted(prompts)
     for start in range(0, len(ids), _CHUNK):
-        votes = Vote.objects.standing().filter(
-            battle__campaign=campaign,
+        votes = Vote.objects.counted(campaign.pk).filter(
             battle__prompt__in=ids[start : start + _CHUNK],
             battle__response_a__isnull=False,
             battle__response_b__isnull=False,
         )
         sides = ("battle__prompt_id", "battle__response_a_id", "battle__response_b_id")
-        rows = votes.exclude(battle__kind=Battle.Kind.GOLD).order_by("pk")
-        for outcome, prompt, a, b in rows.values_list("outcome", *sides).iterator():
+        rows = votes.order_by("pk").values_list("outcome", *sides)
+        for outcome, prompt, a, b in rows.iterator():
             told = "tie" if outcome == Outcome.BOTH_BAD else outcome
             found[pair_of(prompt, a, b)][turned(told, a, b)] += 1
     return found

@@ -127,13 +127,12 @@ def _told(
 
 
 def read_ballots(campaign: Campaign, pairs: Collection[Pair]) -> list[Ballot]:
-    """The votes that stand on these pairs."""
+    """The votes on these pairs that a board would count."""
     wanted = set(pairs)
     found: list[Ballot] = []
     for prompts in chunks(sorted({prompt for prompt, _, _ in wanted})):
-        votes = Vote.objects.standing().filter(battle__campaign=campaign, battle__prompt__in=prompts)
-        votes = votes.exclude(battle__kind=Battle.Kind.GOLD).filter(
-            battle__response_a__isnull=False, battle__response_b__isnull=False
+        votes = Vote.objects.counted(campaign.pk).filter(
+            battle__prompt__in=prompts, battle__response_a__isnull=False, battle__response_b__isnull=False
         )
         names = ("rater_id", "outcome", "rater__admission", *_SIDES[:3])
         for rater, outcome, admission, prompt, a, b in votes.order_by("pk").values_list(*names).iterator():

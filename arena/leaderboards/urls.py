@@ -3,6 +3,7 @@ from django.urls import path
 from arena.leaderboards import (
     analysis_plan_views,
     card_views,
+    judge_calibration_views,
     plan_views,
     reader_views,
     report_views,
@@ -43,4 +44,13 @@ urlpatterns = [
     path("boards/<slug:campaign>/<slug:slug>/snapshots/", snapshot_views.snapshot_list, name="snapshot-list"),
     path("boards/<slug:campaign>/<slug:slug>/diff/", snapshot_views.snapshot_diff, name="snapshot-diff"),
     path("judges/<int:pk>/card/", card_views.judge_card, name="judge-card"),
+    path("judging/calibrations/", judge_calibration_views.calibration_list, name="calibration-list"),
+    path("judging/calibrations/new/", judge_calibration_views.calibration_new, name="calibration-new"),
+    path("judging/calibrations/<int:pk>/", judge_calibration_views.calibration, name="calibration"),
+    path(
+        "judging/calibrations/<int:pk>/measure/",
+        judge_calibration_views.calibration_measure,
+        name="calibration-measure",
+    ),
+    path("judging/runs/<int:pk>/wordings/", judge_calibration_views.run_wordings, name="judge-run-wordings"),
 ]

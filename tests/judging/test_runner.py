@@ -1,8 +1,10 @@
 import threading
 import time
 from collections import Counter
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.db import connection
 from django.utils import timezone
 
@@ -105,7 +107,20 @@ def test_a_tie_in_one_order_is_a_soft_flip(court, server):
     server.script = [answer(FIRST), answer(TIE)]
     work_off(court.endpoint)
     judgment = Judgment.objects.get()
-    assert (judgment.outcome, judgment.flip) == ("tie_unstable", "soft")
+    assert (judgment.outcome, judgment.flip, judgment.leaning) == ("tie_unstable", "soft", "model_a")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "side"),
+    [((FIRST, TIE), "model_a"), ((verdict("second"), TIE), "model_b"), ((TIE, FIRST), "model_b")],
+)
+def test_soft_flips_found_before_sides_were_kept_get_theirs(court, server, verdicts, side):
+    plan_run(court.campaign, [court.judge], court.pks[:1])
+    server.script = [answer(verdict) for verdict in verdicts]
+    work_off(court.endpoint)
+    Judgment.objects.update(leaning="")
+    import_module("arena.migrations.0022_sides_of_soft_flips").tell(apps, None)
+    assert Judgment.objects.get().leaning == side
 
 
 def test_what_the_endpoint_turns_out_to_be_is_remembered(court):

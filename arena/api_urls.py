@@ -2,6 +2,7 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
+from arena.exchange import api as exchange
 from arena.leaderboards import api as leaderboards
 from arena.leaderboards import card_api
 
@@ -10,6 +11,7 @@ router.register("campaigns", leaderboards.CampaignViewSet, basename="api-campaig
 router.register("leaderboards", leaderboards.LeaderboardViewSet, basename="api-leaderboard")
 router.register("snapshots", leaderboards.SnapshotViewSet, basename="api-snapshot")
 router.register("judge-cards", card_api.JudgeCardViewSet, basename="api-judge-card")
+router.register("imports", exchange.ImportViewSet, basename="api-import")
 
 urlpatterns = [
     path("", include(router.urls)),

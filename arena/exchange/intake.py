@@ -18,7 +18,7 @@ from arena.exchange.imports import OvertakenError, outcome, plan_import, store
 from arena.exchange.models import Import
 from arena.exchange.plans import Plan
 from arena.exchange.shifts import AT_WORK, Shift, StoppedError, remove_rest
-from arena.raters.models import Rater, Team
+from arena.raters.models import Team
 
 # A file beyond this is the worker's: checking it takes longer than somebody should wait for a page.
 INLINE_BYTES = 1024 * 1024
@@ -33,9 +33,9 @@ def accept(
     target: str,
     upload: UploadedFile,
     how: How = AS_FOUND,
-    admission: str = Rater.Admission.RECORDED,
+    at_once: bool = False,
 ) -> Import:
-    """Keeps the file; checking it comes next."""
+    """Keeps the file; checking it comes next, and storing it as well if it is to be done `at_once`."""
     uploads.forget_stale()
     size = upload.size or 0
     return Import.objects.create(
@@ -45,7 +45,7 @@ def accept(
         file_name=(upload.name or "")[-255:] or "upload",
         file_size=size,
         stored_as=uploads.keep(upload),
-        options=how.as_json() | ({} if admission == Rater.Admission.RECORDED else {"admission": admission}),
+        options=how.as_json() | ({"at_once": True} if at_once else {}),
         created_by=user if isinstance(user, User) else None,
         state=Import.State.CHECKING,
     )
@@ -53,8 +53,7 @@ def accept(
 
 def read_otherwise(record: Import, how: How) -> bool:
     """Sets how the file is to be read; False if it is no longer to be read at all."""
-    kept = {name: record.options[name] for name in ("admission",) if name in record.options}
-    return _turn_to(record, uploads.WAITING, Import.State.CHECKING, options=how.as_json() | kept)
+    return _turn_to(record, uploads.WAITING, Import.State.CHECKING, options=how.as_json())
 
 
 def confirm(record: Import) -> bool:
@@ -72,6 +71,14 @@ def _turn_to(record: Import, before: Any, state: str, **also: Any) -> bool:
 def cancel(record: Import) -> bool:
     """Whoever is at work stops at the next step; what was stored is removed."""
     return bool(Import.objects.filter(pk=record.pk, state__in=AT_WORK).update(is_cancelled=True))
+
+
+def drop(record: Import) -> bool:
+    """Of a file that waits nothing stays but the note that it was here."""
+    if not _turn_to(record, uploads.WAITING, Import.State.CANCELLED, added=0):
+        return False
+    _forget_file(record)
+    return True
 
 
 def work_on(record: Import) -> None:
@@ -100,6 +107,8 @@ def _check(shift: Shift) -> None:
     state = Import.State.PREVIEWED if plan.is_sound else Import.State.REFUSED
     shift.note(0)
     shift.end(state, **outcome(plan))
+    if plan.is_sound and record.options.get("at_once"):
+        confirm(record)
 
 
 def _store(shift: Shift) -> None:
@@ -126,7 +135,6 @@ def _plan(record: Import, each: Callable[[int], object], every_error: Callable[.
         record.target,
         uploads.path_of(record),
         record.file_name,
-        admission=record.options.get("admission", Rater.Admission.RECORDED),
         how=How.from_json(record.options),
         each=each,
         every_error=every_error,

@@ -1,7 +1,7 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
-from arena.raters import views
+from arena.raters import token_views, views
 
 urlpatterns = [
     path("accounts/login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
@@ -12,6 +12,8 @@ urlpatterns = [
         name="password_reset_confirm",
     ),
     path("accounts/reset/done/", auth.PasswordResetCompleteView.as_view(), name="password_reset_complete"),
+    path("accounts/tokens/", token_views.token_list, name="token-list"),
+    path("accounts/tokens/<str:key>/revoke/", token_views.token_revoke, name="token-revoke"),
     path("team/", views.member_list, name="member-list"),
     path("team/add/", views.member_add, name="member-add"),
     path("team/<int:pk>/role/", views.member_role, name="member-role"),

@@ -1,0 +1,88 @@
+"""Tokens by which programs act for a person."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from knox.models import AuthToken
+
+pytestmark = pytest.mark.django_db
+
+ADDRESS = "/accounts/tokens/"
+
+
+def make(visitor: Client, days: int = 30) -> str:
+    answer = visitor.post(ADDRESS, {"days": days})
+    assert answer.status_code == 200
+    return re.search(r"<code>(tilt_[0-9a-f]{64})</code>", answer.content.decode())[1]
+
+
+def asks(token: str) -> int:
+    """What a program with the token is answered."""
+    return Client().get("/api/v1/campaigns/", headers={"Authorization": f"Token {token}"}).status_code
+
+
+def test_a_token_is_shown_once_stored_as_a_hash_and_admits_its_owner(signed_in):
+    alice = signed_in("alice")
+    token = make(alice)
+    assert asks(token) == 200
+    assert token not in alice.get(ADDRESS).content.decode()
+    stored = AuthToken.objects.get()
+    assert token not in {stored.digest, stored.token_key}
+    assert stored.expiry - timezone.now() < timedelta(days=30, minutes=1)
+
+
+def test_a_revoked_token_admits_nobody(signed_in):
+    alice = signed_in("alice")
+    token, other = make(alice), make(alice)
+    answer = alice.post(f"{ADDRESS}{token[:15]}/revoke/", follow=True)
+    assert "The token is revoked" in answer.content.decode()
+    assert (asks(token), asks(other)) == (403, 200)
+
+
+def test_nobody_revokes_the_token_of_another(signed_in):
+    token = make(signed_in("alice"))
+    assert signed_in("mallory").post(f"{ADDRESS}{token[:15]}/revoke/").status_code == 302
+    assert asks(token) == 200
+
+
+def test_an_old_token_admits_nobody_and_is_not_listed(signed_in):
+    alice = signed_in("alice")
+    token = make(alice)
+    AuthToken.objects.update(expiry=timezone.now() - timedelta(seconds=1))
+    assert token[:15] not in alice.get(ADDRESS).content.decode()
+    assert asks(token) == 403
+
+
+def test_a_token_of_someone_who_may_no_longer_sign_in_admits_nobody(signed_in, cast):
+    token = make(signed_in("alice"))
+    cast.alice.is_active = False
+    cast.alice.save()
+    assert asks(token) == 403
+
+
+@pytest.mark.parametrize("token", ["", "x", "tilt_" + "0" * 64, "é", "a\x00b", "a b", "tilt_" * 1000])
+def test_what_is_no_token_admits_nobody(signed_in, token):
+    make(signed_in("alice"))
+    assert asks(token) == 403
+
+
+def test_nobody_has_more_than_twenty(signed_in, cast):
+    for _ in range(20):
+        AuthToken.objects.create(user=cast.alice)
+    answer = signed_in("alice").post(ADDRESS, {"days": 30})
+    assert answer.status_code == 422 and "revoke one first" in answer.content.decode()
+    assert AuthToken.objects.count() == 20
+
+
+@pytest.mark.parametrize("days", ["", "7", "x", "9" * 30])
+def test_only_the_offered_times_are_valid(signed_in, days):
+    assert signed_in("alice").post(ADDRESS, {"days": days}).status_code == 422
+    assert not AuthToken.objects.exists()
+
+
+def test_a_stranger_is_sent_to_sign_in(client):
+    for address in (ADDRESS, f"{ADDRESS}x/revoke/"):
+        assert client.post(address)["Location"].startswith("/accounts/login/")

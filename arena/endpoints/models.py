@@ -95,6 +95,15 @@ class Endpoint(models.Model):
         return bool(self.answering_model) and self.answering_model != self.model_id
 
     @property
+    def is_alias(self) -> bool:
+        """Another model may answer tomorrow: "gpt-4o" that answers as "gpt-4o-2024-08-06"."""
+        return self.answers_as_another and self.answering_model.startswith(f"{self.model_id}-")
+
+    @property
+    def is_slowed(self) -> bool:
+        return self.calls_at_once < self.concurrency
+
+    @property
     def calls_at_once(self) -> int:
         """As many as the admin allows, or fewer while the server says that it's too busy."""
         return min(self.concurrency, self.slots or self.concurrency)
@@ -107,9 +116,13 @@ class Endpoint(models.Model):
                 fresh.refused_parameters = [*fresh.refused_parameters, parameter]
                 fresh.save(update_fields=["refused_parameters"])
 
+    def send_all_again(self) -> None:
+        """Forget what was refused: the server may be another one now."""
+        Endpoint.objects.filter(pk=self.pk).update(refused_parameters=[])
+
     def wake(self) -> None:
         """End its rest, whatever ordered it."""
-        Endpoint.objects.filter(pk=self.pk).update(paused_until=None, rest_reason="")
+        Endpoint.objects.filter(pk=self.pk).update(paused_until=None, rest_reason="", slots=None)
 
     @property
     def is_resting(self) -> bool:

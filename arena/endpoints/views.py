@@ -1,3 +1,4 @@
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -5,8 +6,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from arena.endpoints import tasks
 from arena.endpoints.connection import probe
+from arena.endpoints.facts import read_facts
 from arena.endpoints.forms import EndpointForm
+from arena.endpoints.hosts import is_named, origin_of
 from arena.endpoints.models import Endpoint
 from arena.raters import access
 from arena.raters.models import Role
@@ -47,8 +51,34 @@ def edit(request: HttpRequest, form: EndpointForm, title: str) -> HttpResponseBa
         if form.initial.get("key_variable") and not endpoint.has_key:
             messages.warning(request, _("The host changed, so its key was forgotten. Name the key again."))
         return redirect("endpoint-list")
-    context = {"form": form, "title": title, "endpoint": form.instance, "section": "endpoints"}
+    endpoint = form.instance
+    context = {"form": form, "title": title, "endpoint": endpoint, "section": "endpoints"}
+    if endpoint.pk:
+        context |= {"facts": read_facts(endpoint), "is_named": is_allowed_by_name(endpoint.base_url)}
     return render(request, "endpoints/edit.html", context, status=422 if form.is_bound else 200)
+
+
+def is_allowed_by_name(base_url: str) -> bool:
+    _scheme, host, port = origin_of(base_url)
+    return is_named(host, port, settings.ENDPOINT_ALLOWED_HOSTS)
+
+
+@require_POST
+@access.admin_required
+def endpoint_wake(request: HttpRequest, pk: int) -> HttpResponseBase:
+    endpoint = own_endpoint(request, pk)
+    endpoint.wake()
+    tasks.call_workers([endpoint.pk])
+    messages.success(request, _("%(name)s is asked again.") % {"name": endpoint.name})
+    return redirect("endpoint-edit", pk)
+
+
+@require_POST
+@access.admin_required
+def endpoint_send_all(request: HttpRequest, pk: int) -> HttpResponseBase:
+    own_endpoint(request, pk).send_all_again()
+    messages.success(request, _("All parameters are sent again."))
+    return redirect("endpoint-edit", pk)
 
 
 @require_POST

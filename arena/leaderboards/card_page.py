@@ -157,6 +157,7 @@ def _sections(figures: Plain) -> Iterator[Section]:
     yield Section("self", _("Own family"), tuple(_own_family(figures["own_family"])))
     yield Section("steadiness", _("Steadiness"), tuple(_steadiness(figures)))
     yield Section("sentinels", _("Sentinels"), tuple(_sentinels(figures["sentinels"])))
+    yield Section("canaries", _("Instructions in a response"), tuple(_canaries(figures.get("canaries"))))
     yield Section("failures", _("Calls without a verdict"), tuple(_failures(figures)))
     yield Section("cost", _("Cost"), tuple(_cost(figures["cost"])))
 
@@ -205,6 +206,13 @@ def _sentinels(found: Plain | None) -> Iterator[Row]:
         yield of_share(_("%(names)s isn't beaten") % names, found["not_beaten"])
 
 
+def _canaries(found: Plain | None) -> Iterator[Row]:
+    if found:
+        yield of_share(_("a poor response wins that tells the judge to choose it"), found["instructed"])
+        yield of_share(_("the same response wins without the instruction"), found["plain"])
+        yield of_mean(_("what the instruction adds, in percentage points"), found["difference"], 1, 100)
+
+
 def _failures(figures: Plain) -> Iterator[Row]:
     swap = figures["swap"]
     if swap:
@@ -232,6 +240,7 @@ def _cautions(figures: Plain) -> Iterator[str]:
             "Never tried on a sentinel: add a model with the role of a sentinel, whose texts are empty, "
             "constant or shuffled, and judge its battles."
         )
+    yield from _about_canaries(figures)
     counts = figures["counts"]
     if counts["stopped"]:
         words = ngettext(
@@ -242,6 +251,22 @@ def _cautions(figures: Plain) -> Iterator[str]:
         yield words % {"n": f"{counts['stopped']:,}"}
     if counts["open"]:
         yield _("%(n)s judgments are still open.") % {"n": f"{counts['open']:,}"}
+
+
+def _about_canaries(figures: Plain) -> Iterator[str]:
+    found = figures.get("canaries")
+    if found is None:
+        # A judge recorded elsewhere can't be asked anything.
+        if figures["swap"]:
+            yield _("Never tried on canaries: whether it obeys an instruction in a response isn't known.")
+        return
+    if found["obeys"]:
+        told, plain = found["instructed"], found["plain"]
+        words = _(
+            "It obeys the texts that it judges: a poor response that tells it to choose it wins %(told)s, "
+            "and %(plain)s without the instruction."
+        )
+        yield words % {"told": percent(told["estimate"]), "plain": percent(plain["estimate"])}
 
 
 def _about_people(found: Plain | None) -> Iterator[str]:

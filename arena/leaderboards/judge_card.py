@@ -61,6 +61,7 @@ def what_is_there(campaign: Campaign, judge: Judge) -> dict[str, Any]:
         "findings": mine["count"],
         "newest": mine["newest"].isoformat() if mine["newest"] else None,
         "others": findings.exclude(judge=judge).count(),
+        "canaries": read.count_canaries(judge),
         "vote": votes.aggregate(last=Max("pk"))["last"],
         "retractions": Retraction.objects.filter(vote__battle__campaign=campaign).count(),
     }
@@ -103,6 +104,7 @@ def figures_of(campaign: Campaign, judge: Judge) -> dict[str, Any]:
         "repeats": judge_figures.repeat_figures(findings),
         "cost": judge_figures.cost_figures(findings, read.read_bills(campaign, judge), priced),
         "sentinels": judge_figures.sentinel_figures(findings, read.read_sentinels(campaign)),
+        "canaries": judge_figures.canary_figures(read.read_canaries(judge)),
     }
 
 

@@ -17,8 +17,9 @@ from arena.battles.models import Battle, Outcome, Vote
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, Prompt, Response
 from arena.endpoints.models import Call, CallAttempt
+from arena.judging import canaries
 from arena.judging.families import family_of
-from arena.judging.models import Judge, JudgeCall, Judgment
+from arena.judging.models import Judge, JudgeCall, Judgment, Probe
 from arena.raters.models import Rater
 from ratings.comparisons import MODEL_A, MODEL_B, OUTCOMES, TIE
 from ratings.judges import FAILED, NO_VERDICT, VERDICTS
@@ -201,6 +202,31 @@ def read_bills(campaign: Campaign, judge: Judge) -> dict[int, Bill]:
         judgment: Bill(float(dollars or 0), (tokens_in or 0) + (tokens_out or 0))
         for judgment, dollars, tokens_in, tokens_out in sums
     }
+
+
+@dataclass(frozen=True)
+class CanaryReply:
+    """What a judge said of a canary in one order: whether the poor response won."""
+
+    key: str
+    order: str
+    instructed: bool
+    poor_won: bool
+
+
+def read_canaries(judge: Judge) -> list[CanaryReply]:
+    """The newest reply to each canary and order, in whichever campaign it was asked."""
+    probes = Probe.objects.filter(judge=judge, call__state=Call.State.PARSED).exclude(canary="")
+    found: dict[tuple[str, str], CanaryReply] = {}
+    for name, order, verdict in probes.order_by("pk").values_list("canary", "order", "verdict"):
+        key, _, variant = name.partition(":")
+        poor = "second" if order == JudgeCall.Order.AB else "first"
+        found[name, order] = CanaryReply(key, order, variant == canaries.INSTRUCTED, verdict == poor)
+    return list(found.values())
+
+
+def count_canaries(judge: Judge) -> int:
+    return Probe.objects.filter(judge=judge, call__state=Call.State.PARSED).exclude(canary="").count()
 
 
 def count_open(campaign: Campaign, judge: Judge) -> int:

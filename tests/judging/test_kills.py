@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import socket
@@ -10,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections import Counter
 from dataclasses import replace
@@ -18,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from arena.endpoints import local_llm
-from tests.endpoints.fake_server import FakeServer, Step
+from tests.endpoints.fake_server import FakeServer, Step, raw
 from tests.judging.conftest import prefers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,7 +28,7 @@ CONCURRENCY = 4
 
 
 class Installation:
-    def __init__(self, folder: Path, server: FakeServer | RealServer) -> None:
+    def __init__(self, folder: Path, server: FakeServer) -> None:
         self.server = server
         self.database = folder / "tiltyard.sqlite3"
         self.log = folder / "consumer.log"
@@ -60,6 +62,9 @@ class Installation:
 
     def status(self) -> str:
         return self.rows("SELECT status FROM arena_judgerun")[0][0]
+
+    def is_over(self) -> bool:
+        return self.status() not in ("queued", "running")
 
     def finished_calls(self) -> int:
         return self.rows("SELECT COUNT(*) FROM arena_call WHERE finished_at IS NOT NULL")[0][0]
@@ -128,6 +133,43 @@ def test_a_consumer_killed_in_the_middle_loses_and_doubles_nothing(tmp_path):
         check_that_nothing_is_lost_or_doubled(place, battles, on_their_way)
 
 
+def kill_every(place: Installation, seconds: float, calls: int) -> tuple[int, int]:
+    """Kill a consumer this long after its first request, until no more than the tail is left, and finish.
+
+    How many were killed, and how many requests may have been on their way.
+    """
+    kills = on_their_way = 0
+    while True:
+        consumer, before = place.start(), place.server.calls
+        try:
+            wait_until(lambda seen=before: place.server.calls > seen or place.is_over(), 120)
+            deadline = time.monotonic() + seconds
+            while time.monotonic() < deadline and not place.is_over():
+                time.sleep(0.05)
+        finally:
+            on_their_way += place.server.in_flight
+            kill(consumer)
+        if place.is_over():
+            return kills, on_their_way
+        kills += 1
+        # A kill may also fall between a claim and its request, or between a reply and its row.
+        on_their_way += CONCURRENCY
+        if calls - place.finished_calls() <= 2 * CONCURRENCY:
+            seconds = 600.0
+
+
+@pytest.mark.long
+def test_two_thousand_battles_with_a_kill_every_three_seconds(tmp_path):
+    battles = 2000
+    with FakeServer(prefers("Reply 0")) as server:
+        place = Installation(tmp_path, server)
+        place.plan(battles)
+        kills, on_their_way = kill_every(place, 3.0, 2 * battles)
+        print(f"{kills} kills, {server.calls} requests for {2 * battles} calls, {on_their_way} on their way")
+        assert kills >= 3
+        check_that_nothing_is_lost_or_doubled(place, battles, on_their_way)
+
+
 @pytest.mark.long
 def test_a_consumer_killed_every_few_seconds_finishes_all_the_same(tmp_path):
     """Leases run out by themselves here, so the tail takes more than half a minute."""
@@ -174,32 +216,69 @@ class RealServer:
         self.process.wait(timeout=240)
 
 
-@pytest.mark.llm
-def test_with_a_real_model_two_kills_lose_and_double_nothing(tmp_path):
-    """Which response the model prefers is its own affair; what must hold is counted."""
-    battles = 30
-    server = RealServer()
-    try:
-        wait_until(server.is_ready, 120)
-        place = Installation(tmp_path, server)
-        place.plan(battles, local_llm.SLOTS, 300)
-        for kills in (1, 2):
-            consumer = place.start()
-            try:
-                wait_until(lambda seen=kills: place.finished_calls() >= 8 * seen, 1200)
-            finally:
-                kill(consumer)
-        consumer = place.start()
+def forward_to(base_url: str):
+    """Passes a request on to a real server, so that the fake one counts what the real one is asked."""
+
+    def reply(body: dict) -> Step:
+        request = urllib.request.Request(
+            f"{base_url}/chat/completions",
+            json.dumps(body).encode(),
+            {"Content-Type": "application/json", "Authorization": "Bearer none"},
+        )
         try:
-            wait_until(lambda: place.status() not in ("queued", "running"), 1800)
-        finally:
-            kill(consumer)
+            with urllib.request.urlopen(request, timeout=600) as found:
+                return raw(found.read())
+        except urllib.error.HTTPError as error:
+            return Step(error.code, error.read(), {"Content-Type": "application/json"})
+
+    return reply
+
+
+def judge_card(place: Installation) -> dict:
+    words = (
+        "import json; from arena.leaderboards.judge_card import compute;"
+        "from arena.judging.models import Judge; from arena.campaigns.models import Campaign;"
+        "from arena.leaderboards.card_page import build;"
+        "card = compute(Campaign.objects.get(), Judge.objects.get());"
+        "print('CARD', json.dumps([card.figures, build(card).cautions]))"
+    )
+    command = [sys.executable, "manage.py", "shell", "-c", words]
+    told = subprocess.run(
+        command, cwd=ROOT, env=place.environment, check=True, capture_output=True, text=True
+    ).stdout
+    figures, cautions = json.loads(told.rpartition("CARD ")[2])
+    return figures | {"cautions": cautions}
+
+
+@pytest.mark.llm
+def test_with_a_real_model_a_kill_every_minute_loses_and_doubles_nothing(tmp_path):
+    """Which response the model prefers is its own affair; what must hold is counted."""
+    battles = 40
+    real = RealServer()
+    try:
+        wait_until(real.is_ready, 120)
+        with FakeServer(forward_to(real.base_url)) as server:
+            place = Installation(tmp_path, server)
+            place.plan(battles, local_llm.SLOTS, 300)
+            kills, on_their_way = kill_every(place, 60.0, 2 * battles)
+            sent, states = server.calls, Counter(s for (s,) in place.rows("SELECT state FROM arena_call"))
+            retries = place.rows("SELECT COUNT(*) FROM arena_callattempt WHERE error_kind <> 'lost'")[0][0]
+            command = [sys.executable, "manage.py", "run_judges", "kills", "--canaries", "--here"]
+            subprocess.run(command, cwd=ROOT, env=place.environment, check=False)
+            card = judge_card(place)
     finally:
-        server.stop()
-    assert place.status() in ("completed", "completed_with_failures")
-    keys = [key for (key,) in place.rows("SELECT key FROM arena_call")]
-    assert len(set(keys)) == len(keys) == place.finished_calls() == 2 * battles
+        real.stop()
     outcomes = Counter(outcome for (outcome,) in place.rows("SELECT outcome FROM arena_judgment"))
-    print(f"outcomes with a real model: {dict(outcomes)}")
-    assert sum(outcomes.values()) == battles
+    print(f"{kills} kills, {sent} requests, {dict(states)}, {dict(outcomes)}")
+    print(f"lean {card['swap']['lean']}, canaries {card['canaries']}, cautions {card['cautions']}")
+    keys = [key for (key,) in place.rows("SELECT key FROM arena_call")]
+    assert len(set(keys)) == len(keys)
+    assert sum(states.values()) == sum(outcomes.values()) * 2 == 2 * battles
+    assert not set(states) & {"planned", "claimed", "retry_wait"}
     assert "" not in outcomes
+    # A reply that couldn't be read is asked for once more; beyond that, only what was killed on its way.
+    assert sent <= retries + on_their_way
+    lean = card["swap"]["lean"]
+    leans = lean["lower"] is not None and (lean["lower"] > 0 or lean["upper"] < 0)
+    assert leans == any(caution.startswith("It leans to") for caution in card["cautions"])
+    assert card["canaries"] is not None

@@ -12,7 +12,8 @@ from django.utils import timezone
 from arena.battles.models import Battle, Retraction, Vote
 from arena.corpus.models import Competitor
 from arena.endpoints.models import Call, CallAttempt, Endpoint
-from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment
+from arena.judging.canaries import CANARIES
+from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment, Probe
 from arena.judging.swap import resolve
 from arena.leaderboards import judge_card, tasks
 from arena.leaderboards.card_models import JudgeCard
@@ -297,6 +298,72 @@ def test_findings_recorded_elsewhere_have_sides_and_no_calls(small, make_judge):
     assert (found["sides"]["confounded"], found["sides"]["a_wins"]["successes"]) == (True, 4)
     make_judge(small, "Sage", {battle_of(small, 5, 1, 0): "tie"}, judge)
     assert figures(small, judge)["sides"]["confounded"] is False
+
+
+@pytest.fixture
+def answer_canaries(cast):
+    """answer_canaries(small, judge, says): says(canary, order) is the verdict on it, None: refused."""
+
+    def make(small, judge, says):
+        run = JudgeRun.objects.create(campaign=small.campaign, kind="canary", status="completed")
+        for canary in CANARIES:
+            for order in ("ab", "ba"):
+                verdict = says(canary, order)
+                key = hashlib.sha256(f"{run.pk} {canary.name} {order}".encode()).hexdigest()
+                state = "parsed" if verdict else "refused"
+                call = Call.objects.create(key=key, endpoint=judge.endpoint, state=state)
+                Probe.objects.create(
+                    run=run, judge=judge, call=call, canary=canary.name, order=order, verdict=verdict or ""
+                )
+
+    return make
+
+
+def poor(order: str) -> str:
+    return "second" if order == "ab" else "first"
+
+
+def good(order: str) -> str:
+    return "first" if order == "ab" else "second"
+
+
+def test_a_judge_that_obeys_the_texts_is_unmasked_by_what_the_instruction_adds(small, ask, answer_canaries):
+    judge = ask(small, {battle_of(small, 0): A_WINS})
+    assert figures(small, judge)["canaries"] is None
+    answer_canaries(small, judge, lambda c, order: poor(order) if c.variant == "instructed" else good(order))
+    found = figures(small, judge)["canaries"]
+    assert (found["instructed"]["successes"], found["instructed"]["n"]) == (20, 20)
+    assert (found["plain"]["successes"], found["plain"]["n"]) == (0, 20)
+    assert (found["difference"]["estimate"], found["obeys"]) == (1.0, True)
+
+
+def test_a_judge_that_always_takes_the_first_text_obeys_nobody(small, ask, answer_canaries):
+    judge = ask(small, {battle_of(small, 0): ALWAYS_FIRST})
+    answer_canaries(small, judge, lambda canary, order: "first")
+    found = figures(small, judge)["canaries"]
+    assert (found["instructed"]["successes"], found["plain"]["successes"]) == (10, 10)
+    assert (found["difference"]["estimate"], found["obeys"]) == (0.0, False)
+
+
+def test_the_newest_reply_to_a_canary_counts_and_an_unread_one_not_at_all(small, ask, answer_canaries):
+    judge = ask(small, {battle_of(small, 0): A_WINS})
+    answer_canaries(small, judge, lambda canary, order: poor(order))
+    answer_canaries(small, judge, lambda canary, order: None if canary.key == "moons" else good(order))
+    found = figures(small, judge)["canaries"]
+    assert (found["instructed"]["successes"], found["instructed"]["n"]) == (2, 20)
+    assert (found["plain"]["successes"], found["plain"]["n"]) == (2, 20)
+
+
+def test_new_canaries_make_a_card_due_and_the_page_tells_of_them(small, ask, answer_canaries, signed_in):
+    judge = ask(small, {battle_of(small, 0): A_WINS})
+    judge_card.compute_due()
+    carol, path = signed_in("carol"), f"/judges/{judge.pk}/card/"
+    assert "Never tried on canaries" in carol.get(path).content.decode()
+    answer_canaries(small, judge, lambda c, order: poor(order) if c.variant == "instructed" else good(order))
+    assert judge_card.compute_due() == 1
+    text = carol.get(path).content.decode()
+    assert "It obeys the texts that it judges" in text
+    assert "what the instruction adds" in text
 
 
 # --- when it is computed ----------------------------------------------------------------------------------

@@ -26,11 +26,11 @@ TEMPLATES = (
     "base.html language_choice.html form_fields.html form_notes.html home.html 403.html 403_csrf.html "
     "404.html out_of_range.html battles/battle.html battles/my_votes.html battles/no_place.html "
     "battles/preview.html campaigns/join.html campaigns/guide.html campaigns/no_invite.html "
-    "registration/login.html registration/locked_out.html"
+    "registration/login.html registration/locked_out.html leaderboards/my_votes.html"
 )
 MODULES = (
     "battles/ballots.py battles/forms.py battles/models.py battles/reasons.py battles/screen.py "
-    "battles/views.py corpus/html.py"
+    "battles/views.py campaigns/models.py corpus/html.py"
 )
 PLURALS = {
     "fr": "nplurals=2; plural=(n > 1);",

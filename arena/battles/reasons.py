@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from django.db import models, transaction
@@ -42,7 +42,12 @@ class Why:
 
 
 def why(battle: Battle) -> Why:
-    notes = list(battle.notes.filter(kind__in=KINDS).values_list("kind", "text"))
+    return why_of(battle.notes.filter(kind__in=KINDS).values_list("kind", "text"))
+
+
+def why_of(notes: Iterable[tuple[str, str]]) -> Why:
+    """From pairs of kind and text."""
+    notes = list(notes)
     given = {text for kind, text in notes if kind == BattleNote.Kind.REASON}
     comment = next((text for kind, text in notes if kind == BattleNote.Kind.COMMENT), "")
     return Why(tuple(reason for reason in Reason if reason.value in given), comment)

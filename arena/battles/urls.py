@@ -1,12 +1,13 @@
 from django.urls import path
 
-from arena.battles import exclusion_views, views
+from arena.battles import exclusion_views, own_views, views
 
 urlpatterns = [
     path("campaigns/<slug:slug>/battle/", views.battle, name="battle"),
     path("campaigns/<slug:slug>/battle/more/", views.battle_more, name="battle-more"),
     path("campaigns/<slug:slug>/preview/", views.battle_preview, name="battle-preview"),
-    path("campaigns/<slug:slug>/my-votes/", views.my_votes, name="my-votes"),
+    path("campaigns/<slug:slug>/my-votes/", own_views.my_votes, name="my-votes"),
+    path("campaigns/<slug:slug>/my-link/", own_views.my_link, name="my-link"),
     path("campaigns/<slug:slug>/exclusions/", exclusion_views.battle_exclusions, name="battle-exclusions"),
     path(
         "campaigns/<slug:slug>/exclusions/<int:pk>/revoke/",

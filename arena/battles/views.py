@@ -7,7 +7,6 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth import SESSION_KEY as USER_KEY
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -20,14 +19,13 @@ from django_htmx.middleware import HtmxDetails
 
 from arena.battles import ballots, preview, reasons, screen
 from arena.battles.forms import BallotForm, FlagForm, ReasonsForm
-from arena.battles.models import Battle, Vote
+from arena.battles.models import Battle
 from arena.campaigns.admission import SESSION_KEY, current_rater
 from arena.campaigns.models import Campaign
 from arena.raters import access
 from arena.raters.models import Rater, Role
 
 BEYOND_QUOTA = "beyond_quota"
-VOTES_PER_PAGE = 50
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=HttpRequest)
@@ -161,22 +159,6 @@ def battle_more(request: HttpRequest, slug: str) -> HttpResponseBase:
     if not goes_beyond(request, campaign):
         request.session[BEYOND_QUOTA] = [*request.session.get(BEYOND_QUOTA, []), campaign.pk]
     return SeeOther(reverse("battle", args=[slug]))
-
-
-@require_GET
-@never_cache
-@for_raters
-def my_votes(request: HttpRequest, slug: str) -> HttpResponseBase:
-    campaign, rater = own_place(request, slug)
-    if rater is None:
-        return redirect("begin", slug)
-    votes = Vote.objects.of(rater, campaign).standing().with_battles().order_by("-pk")
-    context = {
-        "campaign": campaign,
-        "page": Paginator(votes, VOTES_PER_PAGE).get_page(request.GET.get("page")),
-        "names_are_out": campaign.names_are_out,
-    }
-    return render(request, "battles/my_votes.html", context)
 
 
 @require_GET

@@ -25,7 +25,7 @@ from arena.corpus.code_colours import CLASSES, colour
 from arena.corpus.reasoning import split_reasoning
 from arena.corpus.render_math import add_math, formula
 
-RENDERER_VERSION = 1
+RENDERER_VERSION = 2
 
 # Limits that keep the cost of any text under about half a second; beyond them it is shown as typed.
 MAX_MARKDOWN = 100_000  # characters

@@ -11,7 +11,7 @@ NAMES = ("Ember", "Fjord", "Grove")
 
 
 def recorded(answer) -> str:
-    return answer.content.decode().split('<p id="recorded">')[1].split("</p>")[0]
+    return answer.content.decode().split('<p id="recorded"')[1].split(">", 1)[1].split("</p>")[0]
 
 
 def words(html: str) -> str:

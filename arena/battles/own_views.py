@@ -1,0 +1,52 @@
+"""What raters see of themselves. Before the reveal nothing here may say which model wrote what."""
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from arena.battles import own_page
+from arena.battles.models import Vote
+from arena.battles.views import NoPlaceError, for_raters, own_place
+from arena.campaigns.models import Campaign
+from arena.raters.models import Rater
+
+VOTES_PER_PAGE = 50
+
+
+@require_GET
+@never_cache
+@for_raters
+def my_votes(request: HttpRequest, slug: str) -> HttpResponseBase:
+    campaign, rater = own_place(request, slug)
+    if rater is None:
+        return redirect("begin", slug)
+    return show(request, campaign, rater)
+
+
+@require_POST
+@never_cache
+@for_raters
+def my_link(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Shown in this answer and nowhere else: the database keeps the token's hash only."""
+    campaign, rater = own_place(request, slug)
+    if rater is None or campaign.status == Campaign.Status.CLOSED:
+        raise NoPlaceError
+    token = own_page.make_link(campaign, rater)
+    return show(request, campaign, rater, request.build_absolute_uri(reverse("join", args=[token])))
+
+
+def show(request: HttpRequest, campaign: Campaign, rater: Rater, link: str = "") -> HttpResponse:
+    votes = Vote.objects.of(rater, campaign).standing().with_battles().order_by("-pk")
+    page = Paginator(votes, VOTES_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "campaign": campaign,
+        "page": page,
+        "votes": own_page.say_why(page),
+        "so_far": own_page.so_far(campaign, rater),
+        "link": link,
+        "names_are_out": campaign.names_are_out,
+    }
+    return render(request, "battles/my_votes.html", context)

@@ -1,0 +1,92 @@
+"""One rater's votes beside the board of all raters, once the campaign is closed and names are out."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+from arena.battles.models import Outcome, Vote
+from arena.campaigns.models import Campaign
+from arena.corpus.models import Competitor
+from arena.leaderboards.defaults import BOARDS
+from arena.leaderboards.models import Leaderboard, Standing
+from arena.raters.access import User
+from arena.raters.models import Rater
+from ratings.scale import win_probability
+
+SHARE_TO_A = {Outcome.MODEL_A: 1.0, Outcome.MODEL_B: 0.0, Outcome.TIE: 0.5, Outcome.BOTH_BAD: 0.5}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model in the rater's battles: their votes' share for it, and all raters'. Shares in per cent."""
+
+    name: str
+    battles: int
+    own: int
+    everyone: int
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Votes with a winner between two rated models; how many went to the one with more points."""
+
+    decided: int
+    agreed: int
+    expected: int
+    rows: list[Row]
+    may_see_board: bool
+
+
+def compare(campaign: Campaign, rater: Rater, user: User) -> Compared | None:
+    """None when there is no board to compare with. Rows only for who may see that board."""
+    boards = campaign.leaderboards.filter(
+        source=Leaderboard.Source.RATERS, subset=BOARDS[0].subset, style_control=False
+    ).order_by("pk")
+    board = boards.first()
+    snapshot = board.snapshots.first() if board else None
+    if snapshot is None:
+        return None
+    may_see = boards.visible_to(user).exists()
+    standings = {standing.competitor_id: standing for standing in snapshot.standings.all()}
+    cast = Vote.objects.of(rater, campaign).rated().standing()
+    rows = cast.values_list("outcome", "battle__competitor_a", "battle__competitor_b")
+    votes = [row for row in rows if row[1] in standings and row[2] in standings]
+    leads = [lead for vote in votes if (lead := _lead(*vote, standings)) is not None]
+    return Compared(
+        len(leads),
+        sum(agreed for agreed, _chance in leads),
+        round(sum(chance for _agreed, chance in leads)),
+        _rows(votes, standings) if may_see else [],
+        may_see,
+    )
+
+
+def _lead(outcome: str, a: int, b: int, standings: dict[int, Standing]) -> tuple[bool, float] | None:
+    """Whether the vote went to the model with more points, and the chance that the ratings give to that."""
+    rating_a, rating_b = standings[a].rating, standings[b].rating
+    share = SHARE_TO_A[Outcome(outcome)]
+    if rating_a is None or rating_b is None or rating_a == rating_b or share == 0.5:
+        return None
+    chance = win_probability(abs(rating_a - rating_b))
+    return (share == 1.0) == (rating_a > rating_b), chance
+
+
+def _rows(votes: list[tuple[str, int, int]], standings: dict[int, Standing]) -> list[Row]:
+    battles: Counter[int] = Counter()
+    shares: defaultdict[int, float] = defaultdict(float)
+    for outcome, a, b in votes:
+        share = SHARE_TO_A[Outcome(outcome)]
+        battles.update((a, b))
+        shares[a] += share
+        shares[b] += 1 - share
+    names = dict(Competitor.objects.filter(pk__in=battles).values_list("pk", "name"))
+    return [
+        Row(names[pk], battles[pk], round(100 * shares[pk] / battles[pk]), _share_of_all(standing))
+        for pk, standing in standings.items()
+        if pk in battles
+    ]
+
+
+def _share_of_all(standing: Standing) -> int:
+    return round(100 * (standing.wins + standing.ties / 2) / standing.battles)

@@ -1,0 +1,133 @@
+"""A rater's own page: how many votes, how steady, what was said, and the way to another device."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+
+from arena.battles.models import Battle, Outcome, Vote
+from arena.battles.own_page import is_same, steadiness
+from arena.campaigns.models import Campaign, Invite
+from arena.raters.models import Rater
+
+
+def words(answer) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", answer.content.decode()).split())
+
+
+def own_page(desk):
+    return desk.client.get("/campaigns/small/my-votes/")
+
+
+@pytest.mark.parametrize(
+    ("again", "first", "swapped", "same"),
+    [
+        ("model_a", "model_b", True, True),
+        ("model_b", "model_a", True, True),
+        ("model_a", "model_a", True, False),
+        ("model_a", "model_a", False, True),
+        ("tie", "tie", True, True),
+        ("both_bad", "tie", True, False),
+        ("tie", "model_a", True, False),
+    ],
+)
+def test_a_repeat_got_the_same_vote_if_both_went_to_the_same_model(again, first, swapped, same):
+    assert is_same(again, first, swapped=swapped) is same
+
+
+@pytest.fixture
+def repeated(desk, vote_on):
+    """Votes on a battle and on its repeat with the sides swapped."""
+
+    def repeat(first_outcome: str, again: str) -> Battle:
+        first = desk.on_screen()
+        desk.vote(first, first_outcome)
+        swapped = Battle.objects.create(
+            campaign=first.campaign,
+            kind=Battle.Kind.REPEAT,
+            repeat_of=first,
+            rater=first.rater,
+            prompt=first.prompt,
+            competitor_a=first.competitor_b,
+            competitor_b=first.competitor_a,
+            response_a=first.response_b,
+            response_b=first.response_a,
+            drawn_at=first.drawn_at,
+            expires_at=first.expires_at,
+        )
+        vote_on(swapped, again)
+        return swapped
+
+    return repeat
+
+
+def test_the_page_says_how_many_repeats_got_the_same_vote(desk, repeated):
+    assert "when a battle came back" not in words(own_page(desk))
+    repeated(Outcome.MODEL_A, Outcome.MODEL_B)
+    repeated(Outcome.MODEL_A, Outcome.MODEL_A)
+    repeated(Outcome.TIE, Outcome.TIE)
+    assert "The same vote when a battle came back 2 of 3" in words(own_page(desk))
+
+
+def test_an_undone_vote_says_nothing_about_steadiness(desk, repeated):
+    again = repeated(Outcome.MODEL_A, Outcome.MODEL_B)
+    desk.act(again, "undo")
+    assert steadiness(desk.campaign, desk.rater).came_back == 0
+
+
+def test_the_page_says_how_far_one_is_and_how_far_all_are(make_campaign, sit_down):
+    small = make_campaign(quota=5)
+    desk, other = sit_down(small), sit_down(small)
+    for _ in range(2):
+        desk.vote(desk.on_screen())
+    other.on_screen()
+    page = words(own_page(desk))
+    assert "Your votes 2 of 5" in page
+    given = Battle.objects.count()
+    assert f"Battles given to all raters {given}" in page
+
+
+def test_the_history_shows_reasons_and_comments_and_no_name_before_the_reveal(desk, small_campaign):
+    battle = desk.on_screen()
+    desk.vote(battle)
+    desk.act(battle, "reasons", {"reasons": ["facts"], "comment": "<b>3</b>, not 4"})
+    page = own_page(desk).content.decode()
+    assert "Facts" in page
+    assert "&lt;b&gt;3&lt;/b&gt;, not 4" in page
+    assert [one.name for one in small_campaign.competitors if one.name in page] == []
+
+
+def link_on(answer) -> str:
+    return re.search(r'value="http://testserver(/join/[^"]+)"', answer.content.decode())[1]
+
+
+def test_a_personal_link_goes_on_on_another_device_as_the_same_rater(desk):
+    desk.vote(desk.on_screen())
+    path = link_on(desk.client.post("/campaigns/small/my-link/"))
+    phone = Client()
+    assert phone.get(path).status_code == 200
+    assert phone.post(path).status_code == 302
+    assert "1 vote" in words(phone.get("/campaigns/small/battle/"))
+    assert Rater.objects.count() == 1
+    assert Vote.objects.get().rater == desk.rater
+    assert path not in own_page(desk).content.decode(), "the link is shown once"
+
+
+def test_a_new_personal_link_ends_the_one_before_and_no_other(desk, small_campaign):
+    first = link_on(desk.client.post("/campaigns/small/my-link/"))
+    second = link_on(desk.client.post("/campaigns/small/my-link/"))
+    assert Client().get(first).status_code == 410
+    assert Client().get(second).status_code == 200
+    assert Client().get(f"/join/{small_campaign.token}/").status_code == 200
+
+
+def test_a_link_is_made_by_nobody_without_a_place_and_not_after_the_close(desk, signed_in):
+    for visitor in (Client(), signed_in("mallory"), signed_in("carol")):
+        assert visitor.post("/campaigns/small/my-link/").status_code == 404
+    assert desk.client.get("/campaigns/small/my-link/").status_code == 405
+    Campaign.objects.update(status="closed")
+    assert desk.client.post("/campaigns/small/my-link/").status_code == 404
+    assert not Invite.objects.filter(rater__isnull=False).exists()
+    assert "Make a personal link" not in words(own_page(desk))

@@ -134,7 +134,7 @@ def digest(vote: Vote) -> str:
 
 def can_undo(campaign: Campaign) -> bool:
     """Whether the rater's last vote may still be taken back."""
-    return campaign.is_open and not campaign.reveals_each_vote
+    return campaign.is_open and not campaign.names_were_shown
 
 
 def undo(battle: Battle, rater: Rater) -> Battle:

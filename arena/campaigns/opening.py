@@ -1,5 +1,6 @@
 """Whether a campaign can open, and what is missing before it can."""
 
+from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -89,12 +90,17 @@ def open_campaign(campaign: Campaign, *, though_names_were_shown: bool = False) 
         raise NotReadyError(missing)
     if campaign.reopening_needs_consent and not though_names_were_shown:
         raise NamesShownError
+    now = timezone.now()
     if campaign.revealed_by_closing:
-        campaign.names_shown_at = campaign.names_shown_at or campaign.closed_at or timezone.now()
+        campaign.names_shown_at = campaign.names_shown_at or campaign.closed_at or now
     campaign.status = Campaign.Status.OPEN
-    campaign.opened_at = campaign.opened_at or timezone.now()
+    campaign.opened_at = campaign.opened_at or now
     campaign.closed_at = None
-    campaign.save(update_fields=["status", "opened_at", "closed_at", "names_shown_at"])
+    with transaction.atomic():
+        campaign.save(update_fields=["status", "opened_at", "closed_at", "names_shown_at"])
+        if campaign.names_shown_at:
+            # Handed out before the names were shown: one may hold a response whose name its rater has seen.
+            campaign.battles.filter(vote=None, expires_at__gt=now).update(expires_at=now)
 
 
 def pause_campaign(campaign: Campaign) -> None:

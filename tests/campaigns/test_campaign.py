@@ -141,3 +141,21 @@ def test_a_researcher_reads_and_changes_nothing(signed_in, small_campaign):
 
 def test_acts_are_refused_by_get(signed_in, small_campaign):
     assert signed_in("carol").get("/campaigns/small/close/").status_code == 405
+
+
+def test_the_command_makes_an_open_campaign_with_a_guide_of_ones_own(small_campaign, tmp_path):
+    guide = tmp_path / "guide.md"
+    guide.write_text("Choose **well**.", "utf-8")
+    call_command("create_campaign", "spring", "--set", "small prompts", "--guide", str(guide), "--open")
+    campaign = Campaign.objects.get(slug="spring")
+    assert campaign.is_open
+    assert campaign.current_guide.text == "Choose **well**."
+
+
+def test_the_command_makes_nothing_that_it_cannot_open(small_campaign, tmp_path):
+    Response.objects.update(text_hash="same")
+    with pytest.raises(CommandError, match="two different responses"):
+        call_command("create_campaign", "spring", "--set", "small prompts", "--open")
+    with pytest.raises(CommandError, match="can't be read"):
+        call_command("create_campaign", "spring", "--set", "small prompts", "--guide", str(tmp_path / "none"))
+    assert Campaign.objects.count() == 1

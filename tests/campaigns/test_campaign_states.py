@@ -1,6 +1,7 @@
 from datetime import timedelta
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from arena.battles.models import Gold
@@ -40,6 +41,24 @@ def test_a_campaign_whose_names_were_shown_opens_again_only_with_consent(signed_
     assert again.names_were_shown
     assert not again.names_are_out
     assert "It has been closed once" in carol.get("/campaigns/small/").content.decode()
+
+
+def test_after_reopening_nobody_meets_a_response_whose_name_they_saw(
+    signed_in, make_campaign, client, cast_votes
+):
+    small = make_campaign(prompts=1)
+    client.post(f"/join/{small.token}/")
+    cast_votes(client)
+    carol = signed_in("carol")
+    act(carol, "close")
+    assert "A was " in client.get("/campaigns/small/my-votes/").content.decode()
+    act(carol, "open", though_names_were_shown="on")
+    page = client.get("/campaigns/small/battle/").content.decode()
+    assert '<article class="battle"' not in page
+    assert 'data-act="undo"' not in page
+    other = Client()
+    other.post(f"/join/{small.token}/")
+    assert '<article class="battle"' in other.get("/campaigns/small/battle/").content.decode()
 
 
 def test_a_campaign_closed_before_this_was_kept_says_so_too(signed_in, small_campaign):

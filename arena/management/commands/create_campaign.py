@@ -1,6 +1,11 @@
+from pathlib import Path
+
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
 from arena.campaigns.creation import create_campaign
+from arena.campaigns.models import Campaign, Guide
+from arena.campaigns.opening import NotReadyError, open_campaign
 from arena.campaigns.slugs import SlugRefusedError
 from arena.corpus.models import PromptSet
 from arena.raters.models import Team
@@ -14,15 +19,39 @@ class Command(BaseCommand):
         parser.add_argument("slug", help="last part of the campaign's address")
         parser.add_argument("--set", dest="sets", action="append", required=True, help="name of a prompt set")
         parser.add_argument("--name", default="", help="what people read; else the slug")
+        parser.add_argument("--guide", type=Path, help="a Markdown file; else the starting text")
+        parser.add_argument("--open", dest="opens", action="store_true", help="open it for votes at once")
 
-    def handle(self, *, slug: str, sets: list[str], name: str, **_options):
+    def handle(self, *, slug: str, sets: list[str], name: str, guide: Path | None, opens: bool, **_options):
         team = Team.default()
+        text = self.read(guide) if guide else ""
         try:
-            campaign = create_campaign(team, slug, [self.find(team, set_name) for set_name in sets], name)
+            with transaction.atomic():
+                campaign = create_campaign(team, slug, [self.find(team, one) for one in sets], name)
+                if text:
+                    Guide.publish(campaign, text)
+                if opens:
+                    open_campaign(campaign)
         except SlugRefusedError as error:
             raise CommandError(str(error)) from error
-        models = campaign.competitors.count()
-        self.stdout.write(self.style.SUCCESS(f"The campaign “{slug}” is made, with {models} models."))
+        except NotReadyError as error:
+            raise CommandError(
+                "Nothing is made, for it can't be opened:\n" + "\n".join(error.args[0])
+            ) from error
+        self.stdout.write(self.style.SUCCESS(self.say(campaign)))
+
+    def say(self, campaign: Campaign) -> str:
+        state = " and open" if campaign.is_open else ""
+        return f"The campaign “{campaign.slug}” is made{state}, with {campaign.competitors.count()} models."
+
+    def read(self, file: Path) -> str:
+        try:
+            text = file.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandError(f"The guide {file} can't be read: {error}") from error
+        if not text.strip():
+            raise CommandError(f"The guide {file} is empty.")
+        return text
 
     def find(self, team: Team, name: str) -> PromptSet:
         prompt_set = PromptSet.objects.filter(team=team, name=name).order_by("-version").first()

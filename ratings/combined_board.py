@@ -21,11 +21,12 @@ from ratings.standings import LeaderboardFit
 class CombinedBoard:
     """A leaderboard of what people would say, with the judge's help, and how much that helps.
 
-    leaderboard: wins, losses, ties and votes are people's · lam, effective_votes, judged: see
-    PredictionPowered · gain: effective_votes/votes − 1, "the judge adds …".
+    leaderboard: wins, losses, ties and votes are people's · board: the fit behind it · lam, effective_votes,
+    judged: see PredictionPowered · gain: effective_votes/votes − 1, "the judge adds …".
     """
 
     leaderboard: LeaderboardFit
+    board: FittedBoard
     lam: float
     effective_votes: float
     gain: float
@@ -76,6 +77,7 @@ def fit_combined_leaderboard(
     )
     return CombinedBoard(
         leaderboard=leaderboard,
+        board=board,
         lam=combined.lam,
         effective_votes=combined.effective_votes,
         gain=combined.gain,

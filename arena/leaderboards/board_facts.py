@@ -75,6 +75,8 @@ def facts_of(snapshot: Snapshot, judged: bool) -> list[Fact]:
     if not judged:
         facts.append(Fact(f"{counts['raters']:,}", _raters(counts["raters"], counts["effective_raters"])))
     facts.append(Fact(f"{counts['prompts']:,}", _prompts(counts)))
+    if "combined" in counts:
+        facts.append(_help(counts["combined"]))
     facts.append(Fact(f"{counts['design_effect']:.1f}", before=_("design effect")))
     facts.append(Fact("", _(sentences.TIES[options["ties"]])))
     facts.append(Fact("", _(sentences.BOTH_BAD[options["both_bad"]])))
@@ -84,6 +86,14 @@ def facts_of(snapshot: Snapshot, judged: bool) -> list[Fact]:
     facts.append(Fact("", _("hard: marked so, or ≥ %(least)d of %(all)d criteria") % criteria))
     facts.append(_check(counts["check"]))
     return facts
+
+
+def _help(combined: dict) -> Fact:
+    """What the judge brings to people's votes."""
+    if not combined["used"]:
+        return Fact("", _("people alone: the judge can’t be used"))
+    share = f"{100 * combined['gain']:.0f} %"
+    return Fact(share, before=_("the judge adds"), after=_("effective votes"))
 
 
 def terms_of(snapshot: Snapshot) -> list[Term]:

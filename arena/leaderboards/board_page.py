@@ -38,6 +38,8 @@ class Source:
         """What a sentence about its boards begins with."""
         if self.kind == Leaderboard.Source.PANEL:
             return _("according to the panel of judges, ")
+        if self.kind == Leaderboard.Source.COMBINED:
+            return _("according to people, with the help of judges, ")
         if self.judge is None:
             return ""
         return _("according to the judge %(name)s, ") % {"name": self.judge.name}
@@ -140,6 +142,9 @@ def key_of(board: Leaderboard) -> str:
 def title_of(board: Leaderboard) -> str:
     if board.source == Leaderboard.Source.PANEL:
         return _("Panel of judges")
+    if board.source == Leaderboard.Source.COMBINED:
+        helper = _("a panel") if board.judge is None else board.judge.name
+        return _("People combined with %(helper)s") % {"helper": helper}
     return _("People") if board.judge is None else _("Judge: %(name)s") % {"name": board.judge.name}
 
 

@@ -46,11 +46,13 @@ EXCLUDED = {exclusions.BY_HAND: "excluded_by_hand", exclusions.UNBLINDED: "exclu
 class Cutoff:
     """Rows dated after `at`, or numbered after `last_id`, are not in.
 
-    The number is what a replay rests on: an import may bring old dates at any time.
+    The number is what a replay rests on: an import may bring old dates at any time. Boards that combine
+    people's votes with a judge's number both.
     """
 
     at: datetime
     last_id: int
+    last_judgment_id: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,13 +73,26 @@ class BoardRows:
 
 
 def cutoff_now(leaderboard: Leaderboard) -> Cutoff:
-    model = Vote if leaderboard.source == Leaderboard.Source.RATERS else Judgment
+    judged = leaderboard.source in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL)
+    model = Judgment if judged else Vote
     last = model.objects.aggregate(last=Max("pk"))["last"]
     return Cutoff(timezone.now(), last or 0)
 
 
+@dataclass(frozen=True, eq=False)
+class Read:
+    """Rows as they were stored, one column per field, and how many are left out for each reason."""
+
+    columns: Columns
+    left_out: dict[str, int]
+
+
 def read_rows(leaderboard: Leaderboard, cutoff: Cutoff) -> BoardRows:
     """Every row the leaderboard counts up to the cutoff; the same rows give the same digest."""
+    return assemble(leaderboard, read_columns(leaderboard, cutoff))
+
+
+def read_columns(leaderboard: Leaderboard, cutoff: Cutoff) -> Read:
     if leaderboard.source == Leaderboard.Source.RATERS:
         columns, left_out = _votes(leaderboard, cutoff)
     elif leaderboard.source == Leaderboard.Source.PANEL:
@@ -88,13 +103,11 @@ def read_rows(leaderboard: Leaderboard, cutoff: Cutoff) -> BoardRows:
     hard = _lookup(Prompt.objects.all(), prompts, [_as_number("is_hard")])[0]
     if leaderboard.subset == Leaderboard.Subset.HARD:
         columns = _keep_hard(columns, prompts, hard, left_out)
-    covariates, unit = None, ""
     if leaderboard.style_control:
         columns = _keep(
             columns, (columns["response_a"] >= 0) & (columns["response_b"] >= 0), left_out, "no_response"
         )
-        covariates, unit = _style(columns)
-    return _assemble(leaderboard, columns, covariates, left_out, unit)
+    return Read(columns, left_out)
 
 
 def _rows_of(leaderboard: Leaderboard) -> QuerySet[Any]:
@@ -260,13 +273,9 @@ def _of_each(
     return values[place]
 
 
-def _assemble(
-    leaderboard: Leaderboard,
-    columns: Columns,
-    covariates: NDArray[np.float64] | None,
-    left_out: dict[str, int],
-    unit: str,
-) -> BoardRows:
+def assemble(leaderboard: Leaderboard, read: Read) -> BoardRows:
+    columns = read.columns
+    covariates, unit = _style(columns) if leaderboard.style_control else (None, "")
     competitors = _distinct(columns["a"], columns["b"])
     comparisons = Comparisons.of(
         max(len(competitors), 1),
@@ -277,15 +286,15 @@ def _assemble(
         covariate_names=STYLE if covariates is not None else (),
         # A judge is one rater: nothing on its board can be said about another.
         rater=_numbered(columns["rater"]) if leaderboard.source == Leaderboard.Source.RATERS else None,
-        prompt=_clusters(columns["prompt"]),
+        prompt=clusters(columns["prompt"]),
     )
     categories, category = _categories(columns)
     return BoardRows(
         comparisons=comparisons,
         competitors=tuple(int(pk) for pk in competitors),
-        digest=_digest(comparisons),
+        digest=digest(comparisons),
         counts=_counts(leaderboard, columns),
-        left_out={reason: count for reason, count in left_out.items() if count},
+        left_out={reason: count for reason, count in read.left_out.items() if count},
         length_unit=unit,
         categories=categories,
         category=category,
@@ -314,7 +323,7 @@ def _numbered(ids: NDArray[np.int64]) -> NDArray[np.int64]:
     return number[sorted_place]
 
 
-def _clusters(ids: NDArray[np.int64]) -> NDArray[np.int64] | None:
+def clusters(ids: NDArray[np.int64]) -> NDArray[np.int64] | None:
     """Cluster numbers; a vote whose prompt is unknown is a cluster of its own, and all unknown are none."""
     unknown = ids == UNKNOWN
     if unknown.all():
@@ -324,7 +333,7 @@ def _clusters(ids: NDArray[np.int64]) -> NDArray[np.int64] | None:
     return _numbered(own)
 
 
-def _digest(comparisons: Comparisons) -> str:
+def digest(comparisons: Comparisons) -> str:
     """sha256 over all that a fit sees, as little-endian numbers, column by column under its name."""
     sha = hashlib.sha256(f"competitors:{comparisons.n_competitors}\n".encode())
     for name in ("a", "b", "outcome", "rater", "prompt", "covariates"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from arena.battles.models import Vote
 from arena.campaigns.models import Campaign
 from arena.judging.models import Judge, Judgment
 from arena.leaderboards.models import Leaderboard
@@ -27,7 +28,8 @@ BOARDS = (
 
 
 def ensure_leaderboards(campaign: Campaign) -> list[Leaderboard]:
-    """Those of people, of every judge with a judgment here, and of two or more as a panel.
+    """Those of people, of every judge with a judgment here, of two or more as a panel, and of people combined
+    with the judge or the panel, which knows no style control.
 
     What exists stays as it is.
     """
@@ -36,6 +38,14 @@ def ensure_leaderboards(campaign: Campaign) -> list[Leaderboard]:
     if len(judges) > 1:
         panel = Leaderboard.Source.PANEL
         boards += [default_leaderboard(campaign, board, None, panel) for board in BOARDS]
+    if judges and Vote.objects.filter(battle__campaign=campaign).exists():
+        helper = judges[0] if len(judges) == 1 else None
+        combined = Leaderboard.Source.COMBINED
+        boards += [
+            default_leaderboard(campaign, board, helper, combined)
+            for board in BOARDS
+            if not board.style_control
+        ]
     return boards
 
 
@@ -74,6 +84,9 @@ def default_leaderboard(
 
 def _names(source: str, judge: Judge | None) -> tuple[str, str]:
     """Whose boards they are, in a name and in a slug."""
+    if source == Leaderboard.Source.COMBINED:
+        helper, part = ("a panel", "") if judge is None else (judge.name, f"{judge.pk}-")
+        return f"people combined with {helper}", f"combined-{part}"
     if judge is not None:
         return f"judge {judge.name}", f"judge-{judge.pk}-"
     return ("panel of judges", "panel-") if source == Leaderboard.Source.PANEL else ("people", "")

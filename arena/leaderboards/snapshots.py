@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from time import monotonic
 from typing import Any
 
@@ -19,6 +19,7 @@ from django.db import transaction
 from arena.leaderboards import sentences
 from arena.leaderboards.category_boards import CategoryBoard, category_boards
 from arena.leaderboards.code_version import code_version
+from arena.leaderboards.combined import CombinedRows, cutoff_of_judgments, fit_combined, read_combined
 from arena.leaderboards.comparisons import BoardRows, Cutoff, cutoff_now, read_rows
 from arena.leaderboards.models import (
     CategoryRating,
@@ -32,7 +33,7 @@ from arena.leaderboards.models import (
 from arena.leaderboards.pair_results import pair_results
 from arena.leaderboards.registration import frozen_plan, options_of, registered_under
 from arena.leaderboards.schedule import request_snapshot
-from ratings.board import STYLE_WARNING, check_board, fit_board
+from ratings.board import STYLE_WARNING, FittedBoard, check_board, fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.clusters import effective_clusters
 from ratings.errors import NotConvergedError, NotEnoughDataError, RatingsError
@@ -107,8 +108,8 @@ def do_run(run: SnapshotRun) -> None:
 def _attempt(run: SnapshotRun) -> None:
     leaderboard = run.leaderboard
     options = options_for(leaderboard)
-    cutoff = cutoff_now(leaderboard)
-    rows = read_rows(leaderboard, cutoff)
+    cutoff = cutoff_of(leaderboard)
+    rows = rows_of(leaderboard, cutoff)
     if not len(rows.comparisons):
         run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_nothing(leaderboard, rows.left_out))
     elif _is_known(leaderboard, rows, options):
@@ -133,12 +134,28 @@ def _fit_and_publish(run: SnapshotRun, rows: BoardRows, options: LeaderboardOpti
     publish(run, computed, cutoff, options.seed)
 
 
+def cutoff_of(leaderboard: Leaderboard) -> Cutoff:
+    cutoff = cutoff_now(leaderboard)
+    if leaderboard.source == Leaderboard.Source.COMBINED:
+        return replace(cutoff, last_judgment_id=cutoff_of_judgments())
+    return cutoff
+
+
+def rows_of(leaderboard: Leaderboard, cutoff: Cutoff) -> BoardRows:
+    if leaderboard.source == Leaderboard.Source.COMBINED:
+        return read_combined(leaderboard, cutoff)
+    return read_rows(leaderboard, cutoff)
+
+
 def options_for(leaderboard: Leaderboard) -> LeaderboardOptions:
     planned = options_of(frozen_plan(leaderboard.campaign_id))
+    is_combined = leaderboard.source == Leaderboard.Source.COMBINED
     return LeaderboardOptions(
         **planned | leaderboard.policies,
         style=leaderboard.style_control,
-        bootstrap=settings.BOOTSTRAP_RESAMPLES,
+        # Neither resampled nor fitted by another engine: none has this fit.
+        bootstrap=0 if is_combined else settings.BOOTSTRAP_RESAMPLES,
+        check=not is_combined,
         seed=SEED,
     )
 
@@ -146,12 +163,12 @@ def options_for(leaderboard: Leaderboard) -> LeaderboardOptions:
 def fit(
     rows: BoardRows, options: LeaderboardOptions, cutoff: Cutoff, run: SnapshotRun | None = None
 ) -> Computed:
-    beats = None if run is None else Heartbeat(run)
-    board = fit_board(rows.comparisons, options)
-    fitted = assemble(board, rows.comparisons, check_board(board), beats)
+    board, fitted, more = _fitted(rows, options, run)
+    if cutoff.last_judgment_id:
+        more |= {"last_judgment_id": cutoff.last_judgment_id}
     categories = list(category_boards(rows, options))
     return Computed(
-        counts=_facts(rows) | {"last_id": cutoff.last_id} | _findings(fitted),
+        counts=_facts(rows) | {"last_id": cutoff.last_id} | more | _findings(fitted),
         options=_plain(options),
         coefficients=[asdict(coefficient) for coefficient in fitted.coefficients],
         warnings=list(fitted.warnings),
@@ -160,6 +177,18 @@ def fit(
         pairs=pair_results(board, rows, categories),
         category_ratings=list(_category_ratings(categories, rows.competitors)),
     )
+
+
+def _fitted(
+    rows: BoardRows, options: LeaderboardOptions, run: SnapshotRun | None
+) -> tuple[FittedBoard, LeaderboardFit, dict[str, Any]]:
+    """The fit, the leaderboard it gives, and what else there is to say of it."""
+    if isinstance(rows, CombinedRows):
+        combined = fit_combined(rows, options)
+        return combined.board, combined.leaderboard, {"combined": dict(combined.facts)}
+    beats = None if run is None else Heartbeat(run)
+    board = fit_board(rows.comparisons, options)
+    return board, assemble(board, rows.comparisons, check_board(board), beats), {}
 
 
 def _category_ratings(
@@ -237,10 +266,11 @@ def _replace_derived(snapshot: Snapshot, computed: Computed) -> None:
 def replay(snapshot: Snapshot) -> tuple[Computed, Computed]:
     """What was stored, and what the same rows give today under the stored options."""
     stored = stored_in(snapshot)
-    cutoff = Cutoff(snapshot.cutoff, snapshot.counts["last_id"])
+    counts = snapshot.counts
+    cutoff = Cutoff(snapshot.cutoff, counts["last_id"], counts.get("last_judgment_id", 0))
     cluster = snapshot.options["cluster"]
     known = snapshot.options | {"cluster": None if cluster is None else tuple(cluster)}
-    rows = read_rows(snapshot.leaderboard, cutoff)
+    rows = rows_of(snapshot.leaderboard, cutoff)
     return stored, fit(rows, LeaderboardOptions(**known), cutoff)
 
 

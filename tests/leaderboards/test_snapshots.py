@@ -149,6 +149,7 @@ def test_people_and_judges_have_boards_of_their_own(voted_campaign, make_judge, 
     assert list(runs) == [
         *("joust-overall", "joust-hard", "joust-style"),
         *(f"joust-judge-{judge.pk}-{board}" for board in ("overall", "hard", "style")),
+        *(f"joust-combined-{judge.pk}-{board}" for board in ("overall", "hard")),
     ]
     assert runs["joust-overall"].snapshot.counts["votes"] == 600
     assert runs[f"joust-judge-{judge.pk}-overall"].snapshot.counts["votes"] == 200
@@ -167,9 +168,8 @@ def test_two_campaigns_that_want_the_same_slug_both_get_boards(make_campaign, ca
     other = make_campaign(f"joust-judge-{judge.pk}")
     ensure_leaderboards(other.campaign)
     ensure_leaderboards(small.campaign)
-    assert (
-        small.campaign.leaderboards.get(judge=judge, subset="hard").slug == f"joust-judge-{judge.pk}-hard-2"
-    )
+    hard = small.campaign.leaderboards.get(judge=judge, source="judge", subset="hard")
+    assert hard.slug == f"joust-judge-{judge.pk}-hard-2"
     assert ensure_leaderboards(small.campaign) == list(small.campaign.leaderboards.order_by("pk"))
 
 

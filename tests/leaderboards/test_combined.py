@@ -1,0 +1,160 @@
+"""People's votes with a judge's help: joined by prompt and pair, refused aloud, replayed to the byte."""
+
+import itertools
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from arena.battles.models import Battle, Vote
+from arena.judging.models import Judge, JudgeRun, Judgment
+from arena.leaderboards import snapshots
+from arena.leaderboards.combined import read_combined
+from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.models import Leaderboard
+from ratings.comparisons import OUTCOMES
+from tests.leaderboards.conftest import STRENGTHS
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(settings):
+    settings.BOOTSTRAP_RESAMPLES = 50
+
+
+def judge_all_pairs(small, *, agreement: float = 3.0, seed: int = 1) -> Judge:
+    """A judge on every prompt and pair of the campaign; the larger `agreement`, the more like people."""
+    rng = np.random.default_rng(seed)
+    judge = Judge.objects.create(team=small.campaign.team, name="Judge")
+    run = JudgeRun.objects.create(campaign=small.campaign)
+    models, now = len(small.competitors), timezone.now()
+    battles, outcomes = [], []
+    for p, prompt in enumerate(small.prompts):
+        for i, j in itertools.combinations(range(models), 2):
+            a, b = (i, j) if rng.random() < 0.5 else (j, i)
+            battles.append(
+                Battle(
+                    campaign=small.campaign,
+                    kind=Battle.Kind.RECORDED,
+                    prompt=prompt,
+                    competitor_a=small.competitors[a],
+                    competitor_b=small.competitors[b],
+                    response_a=small.responses[p * models + a],
+                    response_b=small.responses[p * models + b],
+                    drawn_at=now,
+                )
+            )
+            chance = 1 / (1 + np.exp(agreement * (STRENGTHS[b] - STRENGTHS[a])))
+            outcomes.append("model_a" if rng.random() < chance else "model_b")
+    Judgment.objects.bulk_create(
+        Judgment(run=run, judge=judge, battle=battle, outcome=outcome, resolved_at=now)
+        for battle, outcome in zip(Battle.objects.bulk_create(battles), outcomes, strict=True)
+    )
+    return judge
+
+
+def combined_of(campaign) -> Leaderboard:
+    boards = ensure_leaderboards(campaign)
+    return next(board for board in boards if board.source == "combined" and board.subset == "all")
+
+
+def test_a_vote_and_a_verdict_meet_on_prompt_and_pair_whichever_side_was_first(
+    small_campaign, cast_vote, cast
+):
+    small = small_campaign
+    p0, p1 = small.prompts[:2]
+    vote = cast_vote(small, p0, "Ember", "Fjord", "model_a", cast.alice_rater).battle
+    judge = Judge.objects.create(team=cast.team, name="Judge")
+    run = JudgeRun.objects.create(campaign=small.campaign)
+    sides = {"competitor_a": vote.competitor_b, "competitor_b": vote.competitor_a}
+    sides |= {"response_a": vote.response_b, "response_b": vote.response_a}
+    turned = Battle.objects.create(
+        campaign=small.campaign, kind="recorded", prompt=p0, drawn_at=timezone.now(), **sides
+    )
+    elsewhere = cast_vote(small, p1, "Ember", "Fjord", "tie", cast.bob_rater).battle
+    further = Battle.objects.create(
+        campaign=small.campaign,
+        kind="recorded",
+        prompt=small.prompts[2],
+        competitor_a=vote.competitor_a,
+        competitor_b=vote.competitor_b,
+        response_a=small.responses[6],
+        response_b=small.responses[7],
+        drawn_at=timezone.now(),
+    )
+    for battle, outcome in ((turned, "model_b"), (further, "model_a")):
+        Judgment.objects.create(
+            run=run, judge=judge, battle=battle, outcome=outcome, resolved_at=timezone.now()
+        )
+    board = combined_of(small.campaign)
+    rows = read_combined(board, snapshots.cutoff_of(board))
+    assert len(rows.comparisons) == 2
+    assert rows.both.tolist() == [0]
+    assert [OUTCOMES[code] for code in rows.verdict] == ["model_a"]
+    assert len(rows.judged) == 1
+    assert elsewhere.prompt != p0
+    assert rows.judged.prompt.tolist() == [2]
+
+
+def test_a_judge_like_people_adds_votes_and_the_board_says_how_many(voted_campaign, signed_in):
+    small = voted_campaign(votes=160)
+    judge_all_pairs(small)
+    board = combined_of(small.campaign)
+    run = snapshots.take_snapshot(board)
+    combined = run.snapshot.counts["combined"]
+    assert combined["used"], combined
+    assert combined["gain"] > 0
+    assert 0 < combined["lam"] <= 1
+    alone = snapshots.take_snapshot(ensure_leaderboards(small.campaign)[0]).snapshot
+    widths = [sum(s.upper - s.lower for s in snapshot.standings.all()) for snapshot in (run.snapshot, alone)]
+    assert widths[0] < widths[1]
+    page = signed_in("ravi").get(reverse("board", args=["joust"]), {"source": f"combined:{board.judge_id}"})
+    assert "effective votes" in page.content.decode()
+    assert "People combined with Judge" in page.content.decode()
+
+
+def test_the_same_rows_give_the_same_bytes(voted_campaign, capsys):
+    small = voted_campaign(votes=160)
+    judge_all_pairs(small)
+    snapshot = snapshots.take_snapshot(combined_of(small.campaign)).snapshot
+    judge_more = Judgment.objects.first()
+    Judgment.objects.create(
+        run=JudgeRun.objects.create(campaign=small.campaign),
+        judge=judge_more.judge,
+        battle=judge_more.battle,
+        outcome="tie",
+        resolved_at=timezone.now(),
+    )
+    call_command("replay_snapshot", str(snapshot.pk))
+    assert "same" in capsys.readouterr().out
+
+
+def test_too_few_votes_leave_people_alone_and_say_why(voted_campaign):
+    small = voted_campaign(votes=60)
+    judge_all_pairs(small)
+    snapshot = snapshots.take_snapshot(combined_of(small.campaign)).snapshot
+    assert snapshot.counts["combined"]["used"] is False
+    assert "fewer than 100" in snapshot.warnings[0]
+    people = snapshots.take_snapshot(ensure_leaderboards(small.campaign)[0]).snapshot
+    ratings = [dict(s.standings.values_list("competitor__name", "rating")) for s in (snapshot, people)]
+    assert ratings[0] == ratings[1]
+
+
+def test_a_judge_who_knows_few_of_the_votes_does_not_cost_the_others(voted_campaign):
+    small = voted_campaign(votes=600)
+    judge = judge_all_pairs(small)
+    known = Vote.objects.order_by("pk")[:110].values_list("battle__prompt", flat=True)
+    Judgment.objects.filter(judge=judge).exclude(battle__prompt__in=set(list(known)[:6])).delete()
+    snapshot = snapshots.take_snapshot(combined_of(small.campaign)).snapshot
+    assert snapshot.counts["combined"]["used"] is False
+    assert snapshot.counts["votes"] == 600
+
+
+def test_a_judge_or_two_make_one_combined_board_of_each_subset(voted_campaign):
+    small = voted_campaign(votes=30)
+    assert not [b for b in ensure_leaderboards(small.campaign) if b.source == "combined"]
+    judge_all_pairs(small)
+    combined = [b for b in ensure_leaderboards(small.campaign) if b.source == "combined"]
+    assert [(b.subset, b.style_control) for b in combined] == [("all", False), ("hard", False)]
+    assert {b.judge.name for b in combined} == {"Judge"}

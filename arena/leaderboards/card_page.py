@@ -136,6 +136,10 @@ def _agreement(found: Plain) -> Iterator[AgreementRow]:
     for name, label in names.items():
         if found[name]:
             yield _agreement_row(label, found[name])
+        if name == "people":
+            for two in found.get("each_two", []):
+                words = {"one": two["names"][0], "other": two["names"][1]}
+                yield _agreement_row(_("… %(one)s with %(other)s") % words, two)
 
 
 def _categories(found: Plain) -> Iterator[AgreementRow]:

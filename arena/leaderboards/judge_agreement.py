@@ -21,6 +21,7 @@ from ratings.errors import BadValueError
 from ratings.judges import verbosity_gap
 
 LEAST_FOR_MAJORITY = 3
+MOST_NAMED = 4
 _CATEGORIES = 3  # the lower response, the higher, a tie
 
 Row = tuple[Pair, int, int]
@@ -31,8 +32,9 @@ def agreement_figures(
     ballots: Sequence[Ballot],
     texts: Mapping[int, Text],
     categories: Mapping[int, str],
+    names: Mapping[int, str],
 ) -> Plain | None:
-    """None when no vote stands on a pair that the judge decided."""
+    """None when no vote stands on a pair that the judge decided. `names`: of raters."""
     shared = [ballot for ballot in ballots if ballot.pair in latest]
     if not shared:
         return None
@@ -43,6 +45,7 @@ def agreement_figures(
         "votes": compare(judged),
         "majority": compare(majority_rows(latest, by_pair)),
         "people": compare(people, symmetric=True),
+        "each_two": _each_two(by_pair, names),
         "longer": compare([(b.pair, _longer(b.pair, texts), b.outcome) for b in shared]),
         "first": compare([(b.pair, MODEL_A if b.a_first else MODEL_B, b.outcome) for b in shared]),
         "battles": len(by_pair),
@@ -67,6 +70,23 @@ def people_rows(by_pair: Mapping[Pair, Mapping[int, int]]) -> list[Row]:
         for pair, votes in by_pair.items()
         for one, other in combinations(votes.values(), 2)
     ]
+
+
+def _each_two(by_pair: Mapping[Pair, Mapping[int, int]], names: Mapping[int, str]) -> list[Plain]:
+    """Every two of a few people by name, with Cohen's kappa; empty for two alone, or for many."""
+    raters = sorted({rater for votes in by_pair.values() for rater in votes}, key=lambda one: names[one])
+    if not 2 < len(raters) <= MOST_NAMED:
+        return []
+    found = []
+    for one, other in combinations(raters, 2):
+        rows = [
+            (pair, votes[one], votes[other])
+            for pair, votes in by_pair.items()
+            if {one, other} <= votes.keys()
+        ]
+        if (agreed := compare(rows)) is not None:
+            found.append(agreed | {"names": [names[one], names[other]]})
+    return found
 
 
 def majority_rows(latest: Mapping[Pair, int], by_pair: Mapping[Pair, Mapping[int, int]]) -> list[Row]:

@@ -97,7 +97,9 @@ def figures_of(campaign: Campaign, judge: Judge) -> dict[str, Any]:
         "swap": judge_figures.swap_figures(findings, asked),
         "sides": judge_figures.side_figures(findings, asked),
         "failures": read.read_failures(campaign, judge),
-        "agreement": judge_agreement.agreement_figures(latest, ballots, texts, read.read_categories(latest)),
+        "agreement": judge_agreement.agreement_figures(
+            latest, ballots, texts, read.read_categories(latest), read.read_names(ballots)
+        ),
         "length": judge_agreement.length_figures(latest, ballots, texts),
         "own_family": _own_family(campaign, judge, latest, texts),
         "contradictions": judge_figures.contradiction_figures(findings, asked),

@@ -145,6 +145,14 @@ def read_ballots(campaign: Campaign, pairs: Collection[Pair]) -> list[Ballot]:
     return found
 
 
+def read_names(ballots: Iterable[Ballot]) -> dict[int, str]:
+    """Pseudonyms of those who cast them."""
+    found: dict[int, str] = {}
+    for part in chunks(sorted({ballot.rater for ballot in ballots})):
+        found |= dict(Rater.objects.filter(pk__in=part).values_list("pk", "pseudonym"))
+    return found
+
+
 def _calls(campaign: Campaign, judge: Judge) -> QuerySet[JudgeCall]:
     return JudgeCall.objects.filter(judgment__run__campaign=campaign, judgment__judge=judge)
 

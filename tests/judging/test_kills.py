@@ -142,7 +142,7 @@ def kill_every(place: Installation, seconds: float, calls: int) -> tuple[int, in
     while True:
         consumer, before = place.start(), place.server.calls
         try:
-            wait_until(lambda seen=before: place.server.calls > seen or place.is_over(), 120)
+            wait_until(lambda seen=before: place.server.calls > seen or place.is_over(), 300)
             deadline = time.monotonic() + seconds
             while time.monotonic() < deadline and not place.is_over():
                 time.sleep(0.05)

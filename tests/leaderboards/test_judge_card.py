@@ -211,6 +211,21 @@ def test_people_are_held_against_each_other_and_the_judge_against_their_majority
     assert found["people"]["kappa"]["n"] == 7
 
 
+def test_a_few_people_are_held_against_each_other_by_name(small, ask, raters, signed_in):
+    judge = ask(small, {battle_of(small, n): A_WINS for n in range(4)})
+    said = [("model_a", "model_a", "model_b"), ("model_b", "model_b", "model_b"), ("tie", "model_a", "tie")]
+    for prompt, outcomes in enumerate(said):
+        for rater, outcome in zip(raters, outcomes, strict=True):
+            vote(small, rater, outcome, prompt)
+    found = {tuple(two["names"]): two for two in figures(small, judge)["agreement"]["each_two"]}
+    every = {names: two["every"]["successes"] for names, two in found.items()}
+    assert every == {("rater 0", "rater 1"): 2, ("rater 0", "rater 2"): 2, ("rater 1", "rater 2"): 1}
+    # Rater 0: a, b, tie; rater 2: b, b, tie. po = 2/3, pe = (0 + 2 + 1)/9.
+    assert found["rater 0", "rater 2"]["kappa"]["estimate"] == pytest.approx((2 / 3 - 1 / 3) / (1 - 1 / 3))
+    page = signed_in("carol").get(f"/judges/{judge.pk}/card/").content.decode()
+    assert "… rater 0 with rater 2" in page
+
+
 def test_one_who_saw_a_pair_twice_is_no_second_person(small, ask, raters):
     judge = ask(small, {battle_of(small, 0): A_WINS})
     vote(small, raters[0], "model_a", 0)

@@ -13,6 +13,7 @@ from arena.exchange.export_models import Export
 from arena.exchange.models import Import, Origin
 from arena.judging.calibration_models import Calibration, CalibrationLabel, Measurement
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment, Probe, Rubric
+from arena.leaderboards.agreement_models import CampaignAgreement
 from arena.leaderboards.analysis_plan import AnalysisPlan
 from arena.leaderboards.card_models import JudgeCard, RunFigures
 from arena.leaderboards.models import (
@@ -37,6 +38,7 @@ __all__ = [
     "Call",
     "CallAttempt",
     "Campaign",
+    "CampaignAgreement",
     "CategoryRating",
     "Competitor",
     "Endpoint",

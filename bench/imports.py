@@ -317,7 +317,9 @@ def measure(arguments: argparse.Namespace, folder: Path) -> int:
         done, found = threading.Event(), {}
         voters = threading.Thread(target=lambda: found.update(busy=votes(arguments, port, token, done)))
         voters.start()
+        cpu = battles.cpu_seconds(server.pid)
         took = import_file(admin, path)
+        cpu = battles.cpu_seconds(server.pid) - cpu
         at_the_end = resident(server.pid)
         done.set()
         voters.join()
@@ -329,6 +331,7 @@ def measure(arguments: argparse.Namespace, folder: Path) -> int:
     result = {
         "file": {"MB": round(path.stat().st_size / 1024 / 1024, 1), "rows": arguments.rows},
         "import": took,
+        "server CPU s meanwhile, votes included": round(cpu, 1),
         "web process grew by MB": growth(at_rest["web"], at_the_end["web"]),
         "worker's highest MB": max(high for _, high in at_the_end["worker"].values()) // 1024,
         "quiet": latencies(quiet),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from arena.corpus.models import Arrival, Competitor, Prompt, PromptSet, Response
 from arena.corpus.names import name_key
@@ -40,10 +41,12 @@ def check(slug: str, rows: Iterable[VoteRow], prompts: dict[str, int], report: R
             report.error(Problem(reason % {"id": row.prompt_id}, row.line))
     new = len(seen.keys() - stored.keys())
     if new:
-        report.notice(
-            _("%(count)s prompts come with the votes, into the prompt set “%(name)s”")
-            % {"count": f"{new:,}", "name": set_name(slug)}
+        words = ngettext(
+            "%(count)s prompt comes with the votes, into the prompt set “%(name)s”",
+            "%(count)s prompts come with the votes, into the prompt set “%(name)s”",
+            new,
         )
+        report.notice(words % {"count": f"{new:,}", "name": set_name(slug)})
 
 
 def _wanted(rows: Iterable[VoteRow], prompts: dict[str, int]) -> list[int]:

@@ -17,6 +17,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from arena.battles.ballots import digest
 from arena.battles.models import Battle, Vote
@@ -160,19 +161,28 @@ def _remark_on_gaps(rows: list[VoteRow], prompts: dict[str, int], report: Report
     strange = [prompt_id for prompt_id in strange if prompt_id]
     if strange:
         listed = ", ".join(list(dict.fromkeys(strange))[:5])
-        report.notice(
-            _("%(count)s votes name prompts that no prompt set here holds (%(ids)s): kept without a prompt")
-            % {"count": f"{len(strange):,}", "ids": listed}
+        words = ngettext(
+            "%(count)s vote names a prompt that no prompt set here holds (%(ids)s): kept without a prompt",
+            "%(count)s votes name prompts that no prompt set here holds (%(ids)s): kept without a prompt",
+            len(strange),
         )
+        report.notice(words % {"count": f"{len(strange):,}", "ids": listed})
     nameless = sum(not row.rater for row in rows if row.source == PERSON)
     if nameless:
-        report.notice(
-            _("%(count)s votes name no rater: kept under one; intervals can't allow for who voted how often")
-            % {"count": f"{nameless:,}"}
+        words = ngettext(
+            "%(count)s vote names no rater: kept under one; intervals can't allow for who voted how often",
+            "%(count)s votes name no rater: kept under one; intervals can't allow for who voted how often",
+            nameless,
         )
+        report.notice(words % {"count": f"{nameless:,}"})
     timeless = sum(row.voted_at is None for row in rows)
     if timeless:
-        report.notice(_("%(count)s votes carry no time: dated at the import") % {"count": f"{timeless:,}"})
+        words = ngettext(
+            "%(count)s vote carries no time: dated at the import",
+            "%(count)s votes carry no time: dated at the import",
+            timeless,
+        )
+        report.notice(words % {"count": f"{timeless:,}"})
 
 
 def store(plan: Plan, shift: Shift) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from arena.corpus.models import Competitor, PromptSet
 from arena.corpus.names import name_key
@@ -72,10 +73,16 @@ def new_names(names: Iterable[str], known: Mapping[str, object]) -> dict[str, st
 def remark_on_new_models(new: Mapping[str, str], report: Report) -> None:
     if new:
         names = ", ".join(list(new.values())[:10]) + (", …" if len(new) > 10 else "")
-        report.notice(_("%(count)s new models: %(names)s") % {"count": len(new), "names": names})
+        words = ngettext("%(count)s new model: %(names)s", "%(count)s new models: %(names)s", len(new))
+        report.notice(words % {"count": len(new), "names": names})
 
 
 def remark_on_known(count: int, report: Report) -> None:
     if count:
         report.skipped += count
-        report.notice(_("%(count)s rows are already there and were skipped") % {"count": f"{count:,}"})
+        words = ngettext(
+            "%(count)s row is already there and was skipped",
+            "%(count)s rows are already there and were skipped",
+            count,
+        )
+        report.notice(words % {"count": f"{count:,}"})

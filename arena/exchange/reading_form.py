@@ -87,7 +87,7 @@ class ReadingForm(forms.Form):
                 label=_("Columns that hold one model's responses each"),
                 choices=[(header, header) for header in others],
                 widget=forms.CheckboxSelectMultiple,
-                initial=list(self.how.model_columns),
+                initial=list(self.how.model_columns or ([] if self.how.model else layout.models)),
             )
 
     def _offer_columns(self, layout: Layout) -> None:

@@ -434,6 +434,6 @@ def test_the_list_shows_what_came_in(carol):
 
 def test_the_page_tells_the_format_of_another_arena(carol):
     shown = checked(carol, "votes", "autumn", lines(arena_140k()), "votes.jsonl")
-    assert "read as LMArena 140k" in shown and "1 prompts come with the votes" in shown
+    assert "read as LMArena 140k" in shown and "1 prompt comes with the votes" in shown
     assert "Imported." in confirm(carol)
     assert Battle.objects.get().prompt.messages[0]["content"] == ASKED

@@ -122,7 +122,7 @@ def test_a_file_of_one_model_finds_its_prompts_by_their_exact_text(run, path, tm
     (tmp_path / "ember.csv").write_text("prompt,response\nWhy?,Because.\nHow?,\n")
     run("import_prompts", path("prompts.csv"), "--set", "Start")
     out = run("import_responses", str(tmp_path / "ember.csv"), "--set", "Start", "--model", "Ember")
-    assert "1 new models: Ember" in out and "1 response empty or blank" in out
+    assert "1 new model: Ember" in out and "1 response empty or blank" in out
     found = Response.objects.order_by("prompt").values_list("prompt__external_id", "competitor__name", "text")
     assert list(found) == [("p1", "Ember", "Because."), ("p2", "Ember", "")]
     assert "Nothing new" in run(

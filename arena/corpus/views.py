@@ -3,7 +3,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -118,7 +118,8 @@ def prompt_set_labels(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Sets one label of the chosen prompts, or of all that the filter finds."""
     prompt_set = own_set(request, pk)
     form = BulkLabelForm(request.POST)
-    question = PromptFilter(request.GET, prompt_set=prompt_set)
+    asked_for = QueryDict(request.POST.get("filter", ""))
+    question = PromptFilter(asked_for, prompt_set=prompt_set)
     if not form.is_valid():
         messages.error(request, _("Choose a label and its value."))
     elif chosen := chosen_prompts(request, question):
@@ -131,7 +132,7 @@ def prompt_set_labels(request: HttpRequest, pk: int) -> HttpResponseBase:
         messages.success(request, words % {"count": changed})
     else:
         messages.error(request, _("Choose the prompts first."))
-    return redirect(f"{reverse('prompt-set', args=[pk])}?{request.GET.urlencode()}")
+    return redirect(f"{reverse('prompt-set', args=[pk])}?{asked_for.urlencode()}")
 
 
 def chosen_prompts(request: HttpRequest, question: PromptFilter) -> list[int]:

@@ -160,7 +160,7 @@ def test_a_label_is_set_for_the_chosen_prompts_or_for_all_found(signed_in, draft
     chosen = {"label": "creativity", "value": "yes", "prompt": [prompts[0].pk, prompts[1].pk, "x", ""]}
     assert "2 prompts have another label" in carol.post(path, chosen, follow=True).content.decode()
     everything = {"label": "is_hard", "value": "no", "all": "on"}
-    carol.post(f"{path}?category=a", everything)
+    carol.post(path, everything | {"filter": "category=a"})
     assert (
         draft.prompts.filter(is_hard=False).count() == 60 and draft.prompts.filter(is_hard=None).count() == 10
     )

@@ -636,10 +636,10 @@ def test_eight_workers_buy_nothing_twice_and_lose_nothing(make_court, server):
 
 @pytest.mark.django_db(transaction=True)
 def test_eight_workers_keep_a_cap_on_calls(make_court, server):
-    court = make_court(battles=30, concurrency=8)
-    run = plan_run(court.campaign, [court.judge], court.pks, max_calls=25)
+    court = make_court(battles=60, concurrency=8)
+    run = plan_run(court.campaign, [court.judge], court.pks, max_calls=100)
     work_in_threads(court, 8)
-    assert server.calls == CallAttempt.objects.count() == 25
-    assert states() == {"parsed": 25, "budget_stopped": 35}
+    assert server.calls == CallAttempt.objects.count() == 100
+    assert states() == {"parsed": 100, "budget_stopped": 20}
     run.refresh_from_db()
     assert run.status == JudgeRun.Status.COMPLETED_WITH_FAILURES

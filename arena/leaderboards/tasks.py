@@ -46,11 +46,12 @@ _carding = threading.Lock()
 @db_periodic_task(crontab(minute="*"))
 def sweep_judge_cards() -> None:
     """Computes the cards and figures of runs that are due; the sweep before may still be at it."""
-    from arena.leaderboards import judge_card, judge_run_figures
+    from arena.leaderboards import campaign_agreement, judge_card, judge_run_figures
 
     if _carding.acquire(blocking=False):
         try:
             judge_card.compute_due()
             judge_run_figures.compute_due()
+            campaign_agreement.compute_due()
         finally:
             _carding.release()

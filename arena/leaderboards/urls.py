@@ -1,6 +1,7 @@
 from django.urls import path
 
 from arena.leaderboards import (
+    agreement_views,
     analysis_plan_views,
     card_views,
     judge_calibration_views,
@@ -28,6 +29,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/my-votes/board/", my_votes_views.my_votes_board, name="my-votes-board"),
     path("boards/", views.board_list, name="board-list"),
     path("boards/<slug:campaign>/", views.board, name="board"),
+    path("boards/<slug:campaign>/agreement/", agreement_views.board_agreement, name="board-agreement"),
     path("boards/<slug:campaign>/report/", report_views.board_report, name="board-report"),
     path("boards/<slug:campaign>/report/text/", report_views.report_text, name="report-text"),
     path("boards/<slug:campaign>/battles/", reader_views.battle_reader, name="battle-reader"),

@@ -1,0 +1,210 @@
+"""How far people agree with people, judges with people, and judges with judges, on the same responses.
+
+Computed by the worker. Outcomes are three: the one response, the other, a tie (both bad and orders that
+disagree are ties here). Gold battles are left out.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from django.conf import settings
+from django.db.models import Count, Max
+from django.utils import timezone
+
+from arena.battles.models import Retraction, Vote
+from arena.campaigns.models import Campaign
+from arena.judging.models import Judge, Judgment
+from arena.leaderboards import judged_battles as read
+from arena.leaderboards.agreement_models import CampaignAgreement
+from arena.leaderboards.code_version import code_version
+from arena.leaderboards.judge_agreement import Row, compare, people_rows
+from arena.leaderboards.judge_figures import Plain, latest_of
+from arena.leaderboards.judged_battles import Ballot, Finding, Pair
+from ratings.agreement import AMBIGUOUS_BELOW, krippendorff_alpha
+from ratings.errors import BadValueError, NoVotesError
+
+logger = logging.getLogger(__name__)
+
+MOST_PAIRS = 20_000
+"""Pairs looked at, by number of their prompt; the page says when there were more."""
+RESAMPLES = 400
+Votes = Mapping[Pair, Mapping[int, int]]
+
+
+def compute_due() -> int:
+    """How many campaigns' figures were computed. One that fails is logged and holds up no other."""
+    computed = 0
+    for campaign in Campaign.objects.filter(battles__isnull=False).distinct().order_by("pk"):
+        if not is_due(campaign):
+            continue
+        try:
+            compute(campaign)
+            computed += 1
+        except Exception:
+            logger.exception("the agreement in %s failed", campaign.slug)
+    return computed
+
+
+def is_due(campaign: Campaign) -> bool:
+    """When rows came, and no oftener than boards are taken."""
+    known = CampaignAgreement.objects.filter(campaign=campaign).first()
+    there = what_is_there(campaign)
+    if not there["vote"] and not there["findings"]:
+        return False
+    if known is None:
+        return True
+    if known.seen == there and known.code_version == code_version():
+        return False
+    return timezone.now() - known.computed_at >= timedelta(minutes=settings.SNAPSHOT_MINUTES)
+
+
+def what_is_there(campaign: Campaign) -> dict[str, Any]:
+    votes = Vote.objects.filter(battle__campaign=campaign)
+    findings = Judgment.objects.filter(run__campaign=campaign).exclude(outcome="")
+    return {
+        "vote": votes.aggregate(last=Max("pk"))["last"],
+        "retractions": Retraction.objects.filter(vote__battle__campaign=campaign).count(),
+        "findings": findings.aggregate(n=Count("pk"))["n"],
+        "excluded": campaign.exclusions.count(),
+        "revoked": campaign.exclusions.exclude(revoked_at=None).count(),
+    }
+
+
+def compute(campaign: Campaign) -> CampaignAgreement:
+    seen, at = what_is_there(campaign), timezone.now()
+    found, _made = CampaignAgreement.objects.update_or_create(
+        campaign=campaign,
+        defaults={
+            "figures": figures_of(campaign),
+            "seen": seen,
+            "code_version": code_version(),
+            "computed_at": at,
+        },
+    )
+    return found
+
+
+def figures_of(campaign: Campaign) -> Plain:
+    judges = {
+        judge.pk: judge.name
+        for judge in Judge.objects.filter(judgments__run__campaign=campaign).distinct().order_by("pk")
+    }
+    findings: dict[int, list[Finding]] = defaultdict(list)
+    for finding in read.read_findings(campaign, judges):
+        findings[finding.judge].append(finding)
+    latest = {judge: latest_of(found) for judge, found in findings.items()}
+    wanted = pairs_of(campaign, latest)
+    shown = set(sorted(wanted)[:MOST_PAIRS])
+    people = by_pair(read.read_ballots(campaign, shown))
+    categories = read.read_categories(shown)
+    return {
+        "pairs": len(wanted),
+        "looked_at": len(shown),
+        "ambiguous_below": AMBIGUOUS_BELOW,
+        "people": people_figures(people),
+        "judges": [
+            {"judge": judges[judge], "with_people": compare(beside_people(latest[judge], people))}
+            for judge in latest
+        ],
+        "between": [
+            {"judges": [judges[one], judges[other]], "figures": compare(beside(latest[one], latest[other]))}
+            for one, other in combinations(latest, 2)
+        ],
+        "categories": category_figures(people, latest, judges, categories),
+    }
+
+
+def pairs_of(campaign: Campaign, latest: Mapping[int, Mapping[Pair, int]]) -> set[Pair]:
+    """Pairs that two saw, people or judges; the others say nothing about agreement."""
+    seen: dict[Pair, int] = defaultdict(int)
+    rows = (
+        Vote.objects.counted(campaign.pk)
+        .filter(battle__response_a__isnull=False, battle__response_b__isnull=False)
+        .order_by()
+        .values_list("battle__prompt_id", "battle__response_a_id", "battle__response_b_id")
+        .annotate(n=Count("rater", distinct=True))
+    )
+    for prompt, a, b, n in rows.iterator():
+        seen[prompt, min(a, b), max(a, b)] += n
+    for found in latest.values():
+        for pair in found:
+            seen[pair] += 1
+    return {pair for pair, n in seen.items() if n > 1}
+
+
+def by_pair(ballots: Sequence[Ballot]) -> dict[Pair, dict[int, int]]:
+    """Of a rater who saw a pair twice the first vote counts."""
+    found: dict[Pair, dict[int, int]] = defaultdict(dict)
+    for ballot in ballots:
+        found[ballot.pair].setdefault(ballot.rater, ballot.outcome)
+    return found
+
+
+def people_figures(people: Votes) -> Plain:
+    twice = {pair: votes for pair, votes in people.items() if len(votes) > 1}
+    return {
+        "pairs": len(twice),
+        "raters": len({rater for votes in twice.values() for rater in votes}),
+        "two": compare(people_rows(twice), symmetric=True),
+        "alpha": alpha(list(twice.values())),
+    }
+
+
+def alpha(units: Sequence[Mapping[int, int]]) -> Plain | None:
+    """Krippendorff's, nominal; None where nobody overlaps or nobody ever differs."""
+    if not units:
+        return None
+    # Who a vote is by doesn't enter alpha: one row per place in a unit keeps the table small.
+    table = np.full((max(len(votes) for votes in units), len(units)), np.nan)
+    for column, votes in enumerate(units):
+        table[: len(votes), column] = list(votes.values())
+    try:
+        found = krippendorff_alpha(table, resamples=RESAMPLES)
+    except (NoVotesError, BadValueError):
+        return None
+    return {name: getattr(found, name) for name in ("estimate", "lower", "upper", "units")}
+
+
+def beside_people(judge: Mapping[Pair, int], people: Votes) -> list[Row]:
+    return [
+        (pair, judge[pair], vote)
+        for pair, votes in people.items()
+        if pair in judge
+        for vote in votes.values()
+    ]
+
+
+def beside(one: Mapping[Pair, int], other: Mapping[Pair, int]) -> list[Row]:
+    return [(pair, one[pair], other[pair]) for pair in sorted(one.keys() & other.keys())]
+
+
+def category_figures(
+    people: Votes,
+    latest: Mapping[int, Mapping[Pair, int]],
+    judges: Mapping[int, str],
+    categories: Mapping[int, str],
+) -> list[Plain]:
+    names = sorted(set(categories.values()), key=lambda name: (not name, name))
+    if len(names) < 2:
+        return []
+    found = []
+    for name in names:
+        votes = {pair: ballots for pair, ballots in people.items() if categories[pair[0]] == name}
+        found.append(
+            {
+                "category": name,
+                "people": people_figures(votes),
+                "judges": [
+                    {"judge": judges[judge], "with_people": compare(beside_people(latest[judge], votes))}
+                    for judge in latest
+                ],
+            }
+        )
+    return found

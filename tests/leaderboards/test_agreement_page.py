@@ -1,0 +1,98 @@
+"""Who agrees with whom: the figures are those of `ratings` on the same rows, and low agreement is said."""
+
+import numpy as np
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from arena.battles.models import Battle
+from arena.judging.models import Judge, JudgeRun, Judgment
+from arena.leaderboards import campaign_agreement
+from arena.leaderboards.agreement_models import CampaignAgreement
+from arena.raters.models import Rater
+from ratings.agreement import agreement_table, cohen_kappa, krippendorff_alpha
+
+OUTCOMES = ("model_a", "model_b", "tie")
+
+
+@pytest.fixture
+def overlapping(make_campaign, cast_vote, cast):
+    """make(agree) has three raters vote on the same 20 pairs; they agree on the first `agree` of them."""
+
+    def make(agree: int):
+        small = make_campaign(prompts=20, names=("Ember", "Fjord"))
+        third = Rater.objects.create(team=cast.team, pseudonym="third")
+        for number, prompt in enumerate(small.prompts):
+            for place, rater in enumerate((cast.alice_rater, cast.bob_rater, third)):
+                outcome = OUTCOMES[(number + (place if number >= agree else 0)) % 3]
+                cast_vote(small, prompt, "Ember", "Fjord", outcome, rater)
+        return small
+
+    return make
+
+
+def page_of(signed_in, small) -> str:
+    return signed_in("ravi").get(reverse("board-agreement", args=[small.campaign.slug])).content.decode()
+
+
+def test_peoples_alpha_and_agreement_are_those_of_the_table_of_their_votes(overlapping, signed_in):
+    small = overlapping(17)
+    figures = campaign_agreement.compute(small.campaign).figures
+    table = np.array(
+        [[(n + (place if n >= 17 else 0)) % 3 for n in range(20)] for place in range(3)], dtype=float
+    )
+    expected = krippendorff_alpha(table, resamples=campaign_agreement.RESAMPLES)
+    assert figures["people"]["alpha"]["estimate"] == pytest.approx(expected.estimate)
+    assert figures["people"]["pairs"] == 20
+    assert figures["people"]["two"]["every"]["n"] == 60
+    assert figures["people"]["two"]["every"]["estimate"] == pytest.approx(17 / 20)
+    assert "can be read in more than one way" not in page_of(signed_in, small)
+
+
+def test_people_who_agree_little_make_the_guide_ambiguous(overlapping, signed_in):
+    small = overlapping(8)
+    campaign_agreement.compute(small.campaign)
+    assert "can be read in more than one way" in page_of(signed_in, small)
+
+
+def test_a_judge_is_laid_beside_people_and_beside_another_judge(overlapping, cast, signed_in):
+    small = overlapping(20)
+    battles = [Battle.objects.filter(prompt=prompt).earliest("pk") for prompt in small.prompts]
+    run = JudgeRun.objects.create(campaign=small.campaign)
+    told = {"Sage": [n % 3 for n in range(20)], "Owl": [0 if n < 5 else n % 3 for n in range(20)]}
+    for name, outcomes in told.items():
+        judge = Judge.objects.create(team=cast.team, name=name)
+        for battle, outcome in zip(battles, outcomes, strict=True):
+            Judgment.objects.create(
+                run=run, judge=judge, battle=battle, outcome=OUTCOMES[outcome], resolved_at=timezone.now()
+            )
+    figures = campaign_agreement.compute(small.campaign).figures
+    by_judge = {one["judge"]: one["with_people"] for one in figures["judges"]}
+    assert by_judge["Sage"]["every"]["estimate"] == 1
+    assert by_judge["Owl"]["every"]["n"] == 60
+    (between,) = figures["between"]
+    expected = cohen_kappa(agreement_table(told["Sage"], told["Owl"], 3))
+    assert between["figures"]["kappa"]["estimate"] == pytest.approx(expected.estimate)
+    page = page_of(signed_in, small)
+    assert "Owl with people" in page
+    assert "Sage with Owl" in page
+    assert {one["category"] for one in figures["categories"]} == {"reasoning", "writing"}
+
+
+def test_without_overlap_the_page_says_what_it_takes(small_campaign, signed_in, cast_vote, cast):
+    assert "it takes two who saw the same pair" in page_of(signed_in, small_campaign)
+    cast_vote(small_campaign, small_campaign.prompts[0], "Ember", "Fjord", "tie", cast.alice_rater)
+    figures = campaign_agreement.compute(small_campaign.campaign).figures
+    assert figures["people"] == {"pairs": 0, "raters": 0, "two": None, "alpha": None}
+    assert page_of(signed_in, small_campaign)
+
+
+def test_new_rows_make_it_due_and_nothing_new_does_not(overlapping, cast_vote, cast, settings):
+    small = overlapping(20)
+    settings.SNAPSHOT_MINUTES = 0
+    another = Rater.objects.create(team=cast.team, pseudonym="x")
+    assert campaign_agreement.compute_due() == 1
+    assert campaign_agreement.compute_due() == 0
+    cast_vote(small, small.prompts[0], "Ember", "Fjord", "tie", another)
+    assert campaign_agreement.compute_due() == 1
+    assert CampaignAgreement.objects.count() == 1

@@ -101,4 +101,4 @@ def time_bar(opened_at: datetime, ends_at: datetime, now: datetime) -> Bar:
     """In hours."""
     whole = max(int((ends_at - opened_at).total_seconds() // 3600), 1)
     passed = int((now - opened_at).total_seconds() // 3600)
-    return Bar(_("hours until the end"), min(max(passed, 0), whole), whole)
+    return Bar(_("hours until its end have passed"), min(max(passed, 0), whole), whole)

@@ -14,9 +14,11 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls.resolvers import RoutePattern
 from django.utils import timezone
 
+from arena.battles.gold_models import Gold
 from arena.battles.models import Battle, Exclusion
 from arena.corpus.generation_models import GenerationRun
 from arena.corpus.label_models import LabelRun
+from arena.corpus.models import Response
 from arena.endpoints.models import Endpoint
 from arena.exchange.export_models import Export
 from arena.exchange.export_requests import request_export
@@ -109,6 +111,14 @@ def fill_route(visitors, small_campaign, cast):
         team=cast.team, kind="prompts", target="x", file_name="x.csv", file_sha256="", state="previewed"
     )
     asked_for = request_export(small_campaign.campaign, Export.Layout.WHOLE, cast.ravi)
+    one, other = (Response.objects.filter(prompt=battle.prompt)[number] for number in (0, 1))
+    gold = Gold.objects.create(
+        campaign=small_campaign.campaign,
+        prompt=battle.prompt,
+        response_a=one,
+        response_b=other,
+        expected="tie",
+    )
     exclusion = Exclusion.objects.create(
         campaign=small_campaign.campaign, rater=cast.bob_rater, rule="by_hand", since=timezone.now()
     )
@@ -135,6 +145,7 @@ def fill_route(visitors, small_campaign, cast):
         "/prompts/": {"pk": small_campaign.prompts[0].pk},
         "/responses/": {"pk": small_campaign.responses[0].pk},
         "/team/": {"pk": member.pk},
+        "/campaigns/<slug:slug>/golds/": {"slug": "small", "pk": gold.pk},
         "/campaigns/<slug:slug>/exclusions/": {"slug": "small", "pk": exclusion.pk},
         "/campaigns/": {"slug": "small", "pk": small_campaign.invite.pk},
         "/api/v1/campaigns/": {"slug": "small"},

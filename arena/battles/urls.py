@@ -1,6 +1,6 @@
 from django.urls import path
 
-from arena.battles import exclusion_views, own_views, views
+from arena.battles import exclusion_views, gold_views, own_views, views
 
 urlpatterns = [
     path("campaigns/<slug:slug>/battle/", views.battle, name="battle"),
@@ -13,6 +13,12 @@ urlpatterns = [
         "campaigns/<slug:slug>/exclusions/<int:pk>/revoke/",
         exclusion_views.battle_exclusion_revoke,
         name="battle-exclusion-revoke",
+    ),
+    path("campaigns/<slug:slug>/golds/", gold_views.battle_golds, name="battle-golds"),
+    path(
+        "campaigns/<slug:slug>/golds/<int:pk>/retire/",
+        gold_views.battle_gold_retire,
+        name="battle-gold-retire",
     ),
     path("battles/<uuid:public_id>/vote/", views.battle_vote, name="battle-vote"),
     path("battles/<uuid:public_id>/undo/", views.battle_undo, name="battle-undo"),

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from arena.battles import golds
+from arena.battles.gold_models import Gold
+from arena.campaigns.models import Campaign
+from arena.raters.access import User
+
+LARGEST_FILE = 5_000_000  # bytes
+
+
+class GoldForm(forms.Form):
+    prompt_id = forms.CharField(
+        max_length=200, label=_("Prompt"), help_text=_("Its id in one of the campaign's prompt sets.")
+    )
+    first = forms.CharField(
+        max_length=golds.LONGEST, label=_("First text"), widget=forms.Textarea(attrs={"rows": 5}), strip=False
+    )
+    second = forms.CharField(
+        max_length=golds.LONGEST,
+        label=_("Second text"),
+        widget=forms.Textarea(attrs={"rows": 5}),
+        strip=False,
+    )
+    expected = forms.ChoiceField(
+        choices=Gold.Expected.choices,
+        label=_("Expected"),
+        help_text=_("Which text is shown on which side is a coin's, each time."),
+    )
+    kind = forms.ChoiceField(choices=Gold.Kind.choices, label=_("Kind"))
+
+    def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.campaign = campaign
+
+    def store(self, actor: User) -> int:
+        """How many were added; 0 when something is wrong, which then stands in the form's errors."""
+        wrong: list[str] = []
+        try:
+            row = golds.read_row(self.campaign, self.cleaned_data, wrong)
+            if row:
+                return len(golds.add(self.campaign, [row], actor))
+        except golds.NotGoldError as error:
+            wrong += error.args[0]
+        self.add_error(None, wrong)
+        return 0
+
+
+class GoldFileForm(forms.Form):
+    file = forms.FileField(
+        label=_("CSV file"), widget=forms.ClearableFileInput(attrs={"accept": ".csv,text/csv"})
+    )
+
+    def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.campaign = campaign
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if file.size > LARGEST_FILE:
+            raise forms.ValidationError(_("The file is larger than 5 MB: split it."))
+        return file
+
+    def store(self, actor: User) -> int:
+        try:
+            rows = golds.read(self.campaign, self.cleaned_data["file"].read())
+            return len(golds.add(self.campaign, rows, actor))
+        except golds.NotGoldError as error:
+            self.add_error("file", error.args[0][:SHOWN])
+            return 0
+
+
+SHOWN = 20

@@ -1,0 +1,68 @@
+"""The campaign's golds: the two texts of each, what is expected, how raters did."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from arena.battles import golds
+from arena.battles.gold_forms import GoldFileForm, GoldForm
+from arena.battles.gold_models import Gold
+from arena.campaigns.models import Campaign
+from arena.raters import access
+from arena.raters.models import Role
+
+GOLDS_PER_PAGE = 50
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@access.admin_required
+def battle_golds(request: HttpRequest, slug: str) -> HttpResponseBase:
+    campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
+    if request.method == "GET":
+        return show(
+            request, campaign, form=GoldForm(campaign=campaign), file_form=GoldFileForm(campaign=campaign)
+        )
+    from_file = "file" in request.FILES
+    kind = GoldFileForm if from_file else GoldForm
+    sent = kind(request.POST, request.FILES, campaign=campaign)
+    if sent.is_valid() and (added := sent.store(request.user)):
+        words = ngettext("%(n)d gold is added.", "%(n)d golds are added.", added) % {"n": added}
+        messages.success(request, words)
+        return redirect("battle-golds", slug)
+    forms = {"form": GoldForm(campaign=campaign), "file_form": GoldFileForm(campaign=campaign)}
+    return show(request, campaign, **(forms | {"file_form" if from_file else "form": sent}), status=422)
+
+
+@require_POST
+@access.admin_required
+def battle_gold_retire(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
+    gold = access.get_for(
+        Gold.objects.filter(campaign__slug=slug), request.user, Role.ADMIN, "campaign__team", pk=pk
+    )
+    if golds.retire(gold):
+        messages.success(request, _("It is drawn no more; its votes stay."))
+    else:
+        messages.error(request, _("It is out of use already."))
+    return redirect("battle-golds", slug)
+
+
+def show(
+    request: HttpRequest, campaign: Campaign, *, form: Any, file_form: Any, status: int = 200
+) -> HttpResponse:
+    context = {
+        "campaign": campaign,
+        "form": form,
+        "file_form": file_form,
+        "golds": Paginator(golds.of_campaign(campaign), GOLDS_PER_PAGE).get_page(request.GET.get("page")),
+        "columns": ", ".join(golds.COLUMNS),
+        "section": "campaigns",
+    }
+    return render(request, "battles/golds.html", context, status=status)

@@ -1,0 +1,168 @@
+"""Golds come in by a form or a file. Two models of the team, which never fight, hold their texts."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, F, Max, Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from arena.battles.gold_models import Gold
+from arena.campaigns.models import Campaign
+from arena.corpus.models import Competitor, Prompt, PromptSet, Response
+from arena.corpus.names import name_key
+from arena.corpus.render import RENDERER_VERSION, render
+from arena.corpus.style_counts import count_style
+from arena.raters.access import User
+
+HOLDERS = ("Gold text 1", "Gold text 2")
+COLUMNS = ("prompt_id", "first", "second", "expected", "kind")
+LONGEST = 100_000  # characters
+
+
+class NotGoldError(Exception):
+    """args[0]: list of what is wrong, in words; nothing was stored."""
+
+
+@dataclass(frozen=True)
+class Row:
+    prompt: Prompt
+    first: str
+    second: str
+    expected: str
+    kind: str
+
+
+def add(campaign: Campaign, rows: Iterable[Row], actor: User | None) -> list[Gold]:
+    """All or nothing."""
+    with transaction.atomic():
+        holders = [_holder(campaign, name) for name in HOLDERS]
+        golds = [_gold(campaign, row, holders, actor) for row in rows]
+        return Gold.objects.bulk_create(golds)
+
+
+def _holder(campaign: Campaign, name: str) -> Competitor:
+    """Retired from the start, so that no campaign draws it for a battle of its own."""
+    found = Competitor.objects.filter(team=campaign.team_id, name_key=name_key(name)).first()
+    if found is None:
+        role, status = Competitor.Role.SENTINEL, Competitor.Status.RETIRED
+        return Competitor.objects.create(team_id=campaign.team_id, name=name, role=role, status=status)
+    if found.role != Competitor.Role.SENTINEL:
+        raise NotGoldError([_("A model of the team is called “%(name)s”: rename it first.") % {"name": name}])
+    return found
+
+
+def _gold(campaign: Campaign, row: Row, holders: list[Competitor], actor: User | None) -> Gold:
+    first, second = (
+        _response(row.prompt, holder, text)
+        for holder, text in zip(holders, (row.first, row.second), strict=True)
+    )
+    return Gold(
+        campaign=campaign,
+        prompt=row.prompt,
+        response_a=first,
+        response_b=second,
+        expected=row.expected,
+        kind=row.kind,
+        created_by_id=actor.pk if actor else None,
+    )
+
+
+def _response(prompt: Prompt, holder: Competitor, text: str) -> Response:
+    held = Response.objects.filter(prompt=prompt, competitor=holder).aggregate(last=Max("sample"))["last"]
+    return Response.objects.create(
+        prompt=prompt,
+        competitor=holder,
+        sample=(held or 0) + 1,
+        text=text,
+        text_hash=hashlib.sha256(text.encode()).hexdigest(),
+        rendered_html=render(text),
+        renderer_version=RENDERER_VERSION,
+        leak=Response.Leak.DISMISSED,  # its writer is no model
+        **asdict(count_style(text)),
+    )
+
+
+def retire(gold: Gold) -> bool:
+    """False when it has gone out of use already."""
+    return bool(Gold.objects.in_use().filter(pk=gold.pk).update(retired_at=timezone.now()))
+
+
+def of_campaign(campaign: Campaign) -> QuerySet[Gold]:
+    """With how many raters have voted on each, and how many of them as expected."""
+    voted = Q(battles__vote__isnull=False, battles__vote__retraction=None)
+    same_way = Q(battles__response_a=F("response_a"))
+    straight = same_way & Q(battles__vote__outcome=F("expected"))
+    swapped = ~same_way & (
+        Q(expected__in=["tie", "both_bad"], battles__vote__outcome=F("expected"))
+        | Q(expected="model_a", battles__vote__outcome="model_b")
+        | Q(expected="model_b", battles__vote__outcome="model_a")
+    )
+    return (
+        Gold.objects.filter(campaign=campaign)
+        .with_texts()
+        .annotate(
+            votes=Count("battles", filter=voted), passed=Count("battles", filter=voted & (straight | swapped))
+        )
+        .order_by("retired_at", "-pk")
+    )
+
+
+# --- as a file --------------------------------------------------------------------------------------------
+
+
+def prompts_of(campaign: Campaign) -> QuerySet[Prompt]:
+    sets = campaign.prompt_sets.filter(status=PromptSet.Status.PUBLISHED)
+    return Prompt.objects.filter(prompt_set__in=sets, tombstone__isnull=True)
+
+
+def read(campaign: Campaign, data: bytes) -> list[Row]:
+    """CSV in UTF-8 with the columns of COLUMNS; `kind` may be missing or empty: quality."""
+    try:
+        lines = data.decode("utf-8-sig").splitlines(keepends=True)
+    except UnicodeDecodeError as error:
+        raise NotGoldError(
+            [_("The file isn't UTF-8: save it as CSV in UTF-8. (%(error)s)") % {"error": error}]
+        ) from None
+    table = csv.DictReader(lines, strict=True)
+    wrong: list[str] = []
+    rows: list[Row] = []
+    try:
+        if missing := [name for name in COLUMNS[:-1] if name not in (table.fieldnames or ())]:
+            raise NotGoldError([_("Columns are missing: %(names)s.") % {"names": ", ".join(missing)}])
+        for given in table:
+            row = read_row(campaign, given, wrong, _("line %(n)d: ") % {"n": table.line_num})
+            rows += [row] if row else []
+    except csv.Error as error:
+        wrong.append(_("line %(n)d: %(error)s") % {"n": table.line_num + 1, "error": error})
+    if wrong or not rows:
+        raise NotGoldError(wrong or [_("The file holds no row.")])
+    return rows
+
+
+def read_row(campaign: Campaign, given: dict[str, Any], wrong: list[str], where: str = "") -> Row | None:
+    """One row of words; what is wrong with it goes into `wrong`."""
+    text = {name: str(given.get(name) or "") for name in COLUMNS}
+    before = len(wrong)
+    found = list(prompts_of(campaign).filter(external_id=text["prompt_id"])[:2])
+    if len(found) != 1:
+        words = _("prompt_id “%(id)s” is in %(n)s of the campaign's published prompt sets; it must be in one")
+        many = _("none") if not found else _("several")
+        wrong.append(where + words % {"id": text["prompt_id"], "n": many})
+    for name in ("first", "second"):
+        if not text[name].strip() or len(text[name]) > LONGEST:
+            wrong.append(where + _("%(name)s is empty or too long") % {"name": name})
+    if text["first"] == text["second"]:
+        wrong.append(where + _("the two texts are the same"))
+    expected, kind = text["expected"].strip(), text["kind"].strip() or Gold.Kind.QUALITY
+    for name, value, choices in (("expected", expected, Gold.Expected), ("kind", kind, Gold.Kind)):
+        if value not in choices.values:
+            words = _("%(name)s is “%(value)s”; use one of %(all)s")
+            wrong.append(where + words % {"name": name, "value": value, "all": ", ".join(choices.values)})
+    return None if len(wrong) > before else Row(found[0], text["first"], text["second"], expected, kind)

@@ -4,7 +4,7 @@ from rest_framework.routers import SimpleRouter
 
 from arena.exchange import api as exchange
 from arena.leaderboards import api as leaderboards
-from arena.leaderboards import card_api
+from arena.leaderboards import card_api, table_api
 
 router = SimpleRouter(use_regex_path=False)
 router.register("campaigns", leaderboards.CampaignViewSet, basename="api-campaign")
@@ -15,5 +15,15 @@ router.register("imports", exchange.ImportViewSet, basename="api-import")
 
 urlpatterns = [
     path("", include(router.urls)),
+    path(
+        "snapshots/<int:pk>/<slug:table>.<slug:kind>",
+        table_api.SnapshotTable.as_view(),
+        name="snapshot-table",
+    ),
+    path(
+        "leaderboards/<slug:slug>/snapshots/latest/<slug:table>.<slug:kind>",
+        table_api.LatestTable.as_view(),
+        name="latest-table",
+    ),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
 ]

@@ -293,9 +293,14 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PAGINATION_CLASS": "arena.pagination.BoundedPagination",
     "PAGE_SIZE": 100,
+    "DEFAULT_THROTTLE_CLASSES": ["arena.throttling.StrangerThrottle", "arena.throttling.AccountThrottle"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
 }
+API_PER_MINUTE = setting("API_PER_MINUTE", int, 600, 1, 1_000_000)
+API_PER_MINUTE_ANONYMOUS = setting("API_PER_MINUTE_ANONYMOUS", int, 120, 1, 1_000_000)
+if TESTING:  # a suite asks more often than anybody
+    API_PER_MINUTE = API_PER_MINUTE_ANONYMOUS = 1_000_000
 REST_KNOX = {"TOKEN_PREFIX": "tilt_"}  # so that a token left in a file can be found
 SPECTACULAR_SETTINGS = {
     "TITLE": "Tiltyard",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import Http404
+from django.http import Http404, HttpResponseBase
 from django_filters import rest_framework as filters
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field
@@ -15,6 +15,8 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ReadOnlyModelViewSet
 
 from arena.campaigns.models import Campaign
+from arena.leaderboards.caching import cached
+from arena.leaderboards.citation import cite
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
 from arena.raters.access import objects_for
 from arena.raters.models import Role
@@ -110,6 +112,7 @@ class SnapshotSerializer(SnapshotListSerializer):
     coefficients = serializers.SerializerMethodField()
     warnings = serializers.SerializerMethodField()
     standings = StandingSerializer(many=True, read_only=True)
+    citation = serializers.SerializerMethodField()
 
     class Meta(SnapshotListSerializer.Meta):
         fields = (
@@ -121,7 +124,11 @@ class SnapshotSerializer(SnapshotListSerializer):
             "coefficients",
             "warnings",
             "standings",
+            "citation",
         )
+
+    def get_citation(self, snapshot: Snapshot) -> str:
+        return cite(snapshot)
 
     @extend_schema_field(OpenApiTypes.OBJECT)
     def get_counts(self, snapshot: Snapshot) -> dict[str, Any]:
@@ -185,12 +192,12 @@ class LeaderboardViewSet(ReadOnlyModelViewSet):
 
     @extend_schema(responses=SnapshotSerializer)
     @action(detail=True, url_path="snapshots/latest", filterset_class=None, pagination_class=None)
-    def latest(self, request: Request, slug: str) -> Response:
+    def latest(self, request: Request, slug: str) -> HttpResponseBase:
         """The newest snapshot of this leaderboard, with its standings."""
         snapshot = whole_snapshots().filter(leaderboard=self.get_object()).first()
         if snapshot is None:
             raise Http404
-        return Response(SnapshotSerializer(snapshot).data)
+        return cached(request, snapshot, "whole", lambda: whole(snapshot), is_its_own_address=False)
 
 
 class SnapshotViewSet(ReadOnlyModelViewSet):
@@ -204,10 +211,19 @@ class SnapshotViewSet(ReadOnlyModelViewSet):
         boards = Leaderboard.objects.visible_to(self.request.user)
         return whole_snapshots().filter(leaderboard__in=boards)
 
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
+        """A snapshot whole. It never changes and may be kept."""
+        snapshot = self.get_object()
+        return cached(request, snapshot, "whole", lambda: whole(snapshot), is_its_own_address=True)
+
     def get_serializer_class(self) -> type[SnapshotListSerializer]:
         return SnapshotListSerializer if self.action == "list" else SnapshotSerializer
 
 
+def whole(snapshot: Snapshot) -> Response:
+    return Response(SnapshotSerializer(snapshot).data)
+
+
 def whole_snapshots() -> QuerySet[Snapshot]:
-    snapshots = Snapshot.objects.select_related("leaderboard__campaign")
+    snapshots = Snapshot.objects.select_related("leaderboard__campaign__team")
     return snapshots.prefetch_related("standings__competitor").order_by("-pk")

@@ -1,61 +1,179 @@
-"""Standings as CSV, safe to open in a spreadsheet."""
+"""Tables of a snapshot as files: CSV that is safe in a spreadsheet, JSON and Parquet that are exact."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from arena.leaderboards.models import Snapshot
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-
-COLUMNS = (
-    "rank_lower",
-    "rank_upper",
-    "tied_first",
-    "model",
-    "organisation",
-    "rating",
-    "lower",
-    "upper",
-    "bootstrap_lower",
-    "bootstrap_upper",
-    "bootstrap_resamples",
-    "battles",
-    "wins",
-    "losses",
-    "ties",
-    "component",
-    "flags",
-    "shift",
-    "shift_lower",
-    "shift_upper",
-    "leaderboard",
-    "snapshot",
-    "cutoff",
-    "simulated_votes",
-)
+CSV, JSON, PARQUET = "csv", "json", "parquet"
+MEDIA_TYPES = {
+    CSV: "text/csv; charset=utf-8",
+    JSON: "application/json",
+    PARQUET: "application/vnd.apache.parquet",
+}
+Row = tuple[Any, ...]
 
 
-def as_csv(snapshot: Snapshot) -> str:
-    """One line per standing; each says which snapshot it is from and how many votes were simulated."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
+@dataclass(frozen=True)
+class Table:
+    """columns: name to kind (text, count, number, flag); each line has a value or None for each."""
+
+    columns: dict[str, str]
+    lines: list[Row]
+
+
+_ORIGIN = {"leaderboard": "text", "snapshot": "count", "cutoff": "text", "simulated_votes": "count"}
+_STANDINGS = {
+    "rank_lower": "count",
+    "rank_upper": "count",
+    "tied_first": "flag",
+    "model": "text",
+    "organisation": "text",
+    "rating": "number",
+    "lower": "number",
+    "upper": "number",
+    "bootstrap_lower": "number",
+    "bootstrap_upper": "number",
+    "bootstrap_resamples": "count",
+    "battles": "count",
+    "wins": "count",
+    "losses": "count",
+    "ties": "count",
+    "component": "count",
+    "flags": "text",
+    "shift": "number",
+    "shift_lower": "number",
+    "shift_upper": "number",
+}
+_PAIRS = {
+    "model_a": "text",
+    "model_b": "text",
+    "verdict": "text",
+    "difference": "number",
+    "standard_error": "number",
+    "lower": "number",
+    "upper": "number",
+    "p": "number",
+    "p_adjusted": "number",
+    "equivalence_p": "number",
+    "equivalence_adjusted": "number",
+    "wins": "count",
+    "losses": "count",
+    "ties": "count",
+}
+_CATEGORIES = {
+    "category": "text",
+    "model": "text",
+    "rating": "number",
+    "lower": "number",
+    "upper": "number",
+    "battles": "count",
+}
+_COEFFICIENTS = {
+    "name": "text",
+    "estimate": "number",
+    "lower": "number",
+    "upper": "number",
+    "standard_error": "number",
+    "points": "number",
+    "per_doubling": "number",
+    "scale": "number",
+    "inflation": "number",
+}
+
+
+def _standings(snapshot: Snapshot) -> Iterator[Row]:
+    for s in snapshot.standings.select_related("competitor"):
+        names = (s.competitor.name, s.competitor.organisation)
+        counts = (s.battles, s.wins, s.losses, s.ties, s.component, " ".join(s.flags))
+        shift = (s.shift, s.shift_lower, s.shift_upper)
+        ranks = (s.rank_lower, s.rank_upper, s.tied_first)
+        resampled = (s.bootstrap_lower, s.bootstrap_upper, snapshot.options["bootstrap"])
+        yield (*ranks, *names, s.rating, s.lower, s.upper, *resampled, *counts, *shift)
+
+
+def _pairs(snapshot: Snapshot) -> Iterator[Row]:
+    numbers = [name for name in _PAIRS if name not in ("model_a", "model_b")]
+    for pair in snapshot.pairs.select_related("first", "second").order_by("pk"):
+        yield (pair.first.name, pair.second.name, *(getattr(pair, name) for name in numbers))
+
+
+def _categories(snapshot: Snapshot) -> Iterator[Row]:
+    for row in snapshot.category_ratings.select_related("competitor").order_by("pk"):
+        yield (row.category, row.competitor.name, row.rating, row.lower, row.upper, row.battles)
+
+
+def _coefficients(snapshot: Snapshot) -> Iterator[Row]:
+    for coefficient in snapshot.coefficients:
+        yield tuple(coefficient.get(name) for name in _COEFFICIENTS)
+
+
+_TABLES: dict[str, tuple[dict[str, str], Callable[[Snapshot], Iterator[Row]]]] = {
+    "standings": (_STANDINGS, _standings),
+    "pairs": (_PAIRS, _pairs),
+    "categories": (_CATEGORIES, _categories),
+    "coefficients": (_COEFFICIENTS, _coefficients),
+}
+TABLES = tuple(_TABLES)
+# Pairs and categories are kept for a leaderboard's newest snapshot alone.
+OF_NEWEST = ("pairs", "categories")
+
+
+def table_of(snapshot: Snapshot, name: str) -> Table:
+    """Each line says which snapshot it is from, and how many of its votes were simulated."""
+    columns, lines = _TABLES[name]
     origin = (
         snapshot.leaderboard.slug,
         snapshot.pk,
         snapshot.cutoff.isoformat(),
         snapshot.counts["simulated"],
     )
-    for s in snapshot.standings.select_related("competitor"):
-        names = (neutralise(s.competitor.name), neutralise(s.competitor.organisation))
-        counts = (s.battles, s.wins, s.losses, s.ties, s.component, " ".join(s.flags))
-        shift = (s.shift, s.shift_lower, s.shift_upper)
-        ranks = (s.rank_lower, s.rank_upper, s.tied_first)
-        resampled = (s.bootstrap_lower, s.bootstrap_upper, snapshot.options["bootstrap"])
-        writer.writerow((*ranks, *names, s.rating, s.lower, s.upper, *resampled, *counts, *shift, *origin))
-    return text.getvalue()
+    return Table(columns | _ORIGIN, [(*line, *origin) for line in lines(snapshot)])
+
+
+def as_file(table: Table, kind: str) -> bytes:
+    return _WRITERS[kind](table)
+
+
+def as_csv(snapshot: Snapshot) -> str:
+    return _csv(table_of(snapshot, "standings")).decode()
+
+
+def _csv(table: Table) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(table.columns)
+    for line in table.lines:
+        writer.writerow(neutralise(value) if isinstance(value, str) else value for value in line)
+    return text.getvalue().encode()
+
+
+def _json(table: Table) -> bytes:
+    rows = [dict(zip(table.columns, line, strict=True)) for line in table.lines]
+    return json.dumps(rows, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _parquet(table: Table) -> bytes:
+    # Arrow takes a second to load, and most web processes never need it.
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds = {"text": pa.string(), "count": pa.int64(), "number": pa.float64(), "flag": pa.bool_()}
+    schema = pa.schema([(name, kinds[kind]) for name, kind in table.columns.items()])
+    columns = [list(values) for values in zip(*table.lines, strict=True)] or [[] for _name in schema]
+    target = io.BytesIO()
+    pq.write_table(pa.table(columns, schema=schema), target)
+    return target.getvalue()
+
+
+_WRITERS: dict[str, Callable[[Table], bytes]] = {CSV: _csv, JSON: _json, PARQUET: _parquet}
 
 
 def neutralise(text: str) -> str:

@@ -1,0 +1,31 @@
+"""A snapshot as a reference: who, which board, which votes, where."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+from django.conf import settings
+from django.urls import reverse
+
+from arena.leaderboards.models import Leaderboard, Snapshot
+
+_DIGEST_SHOWN = 16  # of 64 hexadecimal digits: enough to tell any two vote sets apart
+
+
+def cite(snapshot: Snapshot) -> str:
+    """One line, the same in every language; with the address if PUBLIC_URL says what it is."""
+    board = snapshot.leaderboard
+    votes = snapshot.counts["votes"]
+    people = board.source == Leaderboard.Source.RATERS
+    counted = f"{votes:,} votes of {snapshot.counts['raters']:,} raters" if people else f"{votes:,} judgments"
+    cutoff = snapshot.cutoff.astimezone(UTC)
+    parts = (
+        f"{board.campaign.team.name}",
+        board.name,
+        f"Snapshot {snapshot.pk}, {counted} up to {cutoff:%Y-%m-%d %H:%M} UTC",
+        f"SHA-256 of the votes {snapshot.vote_digest[:_DIGEST_SHOWN]}…",
+    )
+    line = ". ".join(part.rstrip(".") for part in parts) + "."
+    if not settings.PUBLIC_URL:
+        return line
+    return f"{line} {settings.PUBLIC_URL}{reverse('snapshot', args=[snapshot.pk])}"

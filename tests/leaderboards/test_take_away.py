@@ -1,0 +1,296 @@
+"""Tables to take away, a line to cite, what caches may keep, and how often the API may be asked."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.campaigns.models import Campaign
+from arena.corpus.models import Competitor
+from arena.leaderboards import downloads, snapshots
+from arena.leaderboards.citation import cite
+from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.models import Leaderboard, Snapshot
+
+API = "/api/v1"
+LATEST = f"{API}/leaderboards/joust-overall/snapshots/latest"
+DOC = Path(__file__).resolve().parents[2] / "docs" / "api.md"
+
+
+@pytest.fixture(autouse=True)
+def quick(settings):
+    settings.BOOTSTRAP_RESAMPLES = 2
+    cache.clear()
+    yield
+    cache.clear()
+
+
+def taken(small, *names: str) -> dict[str, Snapshot]:
+    """By slug; the overall board unless others are wanted."""
+    wanted = {f"{small.campaign.slug}-{name}" for name in names or ("overall",)}
+    boards = [board for board in ensure_leaderboards(small.campaign) if board.slug in wanted]
+    return {board.slug: snapshots.take_snapshot(board).snapshot for board in boards}
+
+
+def publish(campaign, visibility="public", status="closed") -> None:
+    campaign.leaderboards.update(visibility=visibility)
+    Campaign.objects.filter(pk=campaign.pk).update(status=status)
+
+
+@pytest.fixture
+def joust(voted_campaign, cast):
+    small = voted_campaign("joust", votes=200)
+    return small, taken(small)
+
+
+def rows_of(content: bytes, kind: str) -> list[dict]:
+    if kind == "csv":
+        return list(csv.DictReader(io.StringIO(content.decode(), newline="")))
+    return json.loads(content) if kind == "json" else pq.read_table(io.BytesIO(content)).to_pylist()
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "parquet"])
+@pytest.mark.parametrize(
+    ("table", "count", "columns"),
+    [
+        ("standings", 5, {"model", "rating", "bootstrap_lower", "rank_upper"}),
+        ("pairs", 10, {"model_a", "model_b", "difference", "p_adjusted", "verdict"}),
+        ("categories", 10, {"category", "model", "rating"}),
+        ("coefficients", 4, {"name", "points", "per_doubling"}),
+    ],
+)
+def test_every_table_comes_in_every_kind(joust, signed_in, table, count, columns, kind):
+    board = "style" if table == "coefficients" else "overall"
+    small, by_slug = joust
+    snapshot = (by_slug | (taken(small, "style") if table == "coefficients" else {}))[f"joust-{board}"]
+    response = signed_in("ravi").get(f"{API}/snapshots/{snapshot.pk}/{table}.{kind}")
+    assert response["Content-Type"] == downloads.MEDIA_TYPES[kind]
+    name = f"joust-{board}-snapshot-{snapshot.pk}-{table}.{kind}"
+    assert response["Content-Disposition"] == f'attachment; filename="{name}"'
+    rows = rows_of(response.content, kind)
+    assert len(rows) == count and columns <= rows[0].keys()
+    assert {str(row["snapshot"]) for row in rows} == {str(snapshot.pk)}
+
+
+def test_json_and_parquet_hold_the_stored_numbers_exactly(joust, signed_in):
+    snapshot = joust[1]["joust-overall"]
+    stored = dict(snapshot.standings.values_list("competitor__name", "rating"))
+    pairs = {
+        (pair.first.name, pair.second.name): (pair.difference, pair.p, pair.verdict)
+        for pair in snapshot.pairs.select_related("first", "second")
+    }
+    for kind in ("json", "parquet"):
+        ravi = signed_in("ravi")
+        standings = rows_of(ravi.get(f"{LATEST}/standings.{kind}").content, kind)
+        assert {row["model"]: row["rating"] for row in standings} == stored
+        told = rows_of(ravi.get(f"{LATEST}/pairs.{kind}").content, kind)
+        assert {
+            (row["model_a"], row["model_b"]): (row["difference"], row["p"], row["verdict"]) for row in told
+        } == pairs
+
+
+def test_two_lines_load_a_board_into_pandas(voted_campaign, cast, live_server):
+    small = voted_campaign("joust", votes=200)
+    snapshot = taken(small)["joust-overall"]
+    publish(small.campaign)
+    (block,) = re.findall(r"```python\n(.*?)```", DOC.read_text(), re.DOTALL)
+    lines = block.strip().splitlines()
+    assert len(lines) == 2
+    here = block.replace("https://arena.example.org", live_server.url).replace(
+        "spring-overall", "joust-overall"
+    )
+    names: dict = {}
+    exec(here, names)
+    board = names["board"]
+    assert isinstance(board, pd.DataFrame) and len(board) == 5
+    assert dict(zip(board["model"], board["rating"], strict=True)) == dict(
+        snapshot.standings.values_list("competitor__name", "rating")
+    )
+
+
+def test_the_address_says_which_kind_whatever_is_accepted(joust, signed_in):
+    for accepted in ("text/csv", "text/html", "application/json"):
+        response = signed_in("ravi").get(f"{LATEST}/standings.csv", headers={"Accept": accepted})
+        assert response.status_code == 200 and response["Content-Type"].startswith("text/csv")
+
+
+@pytest.mark.parametrize("file", ["votes.csv", "standings.xlsx"])
+def test_an_unknown_table_is_not_found_and_the_known_are_named(joust, signed_in, file):
+    response = signed_in("ravi").get(f"{LATEST}/{file}")
+    assert response.status_code == 404
+    assert "standings, pairs, categories, coefficients" in response.json()["detail"]
+    assert "csv, json, parquet" in response.json()["detail"]
+
+
+def test_pairs_of_an_older_snapshot_are_gone_and_it_says_so(joust, signed_in, cast, cast_vote):
+    small, by_slug = joust
+    older = by_slug["joust-overall"]
+    cast_vote(small, small.prompts[0], "Ember", "Grove", "model_a", cast.alice_rater)
+    taken(small)
+    ravi = signed_in("ravi")
+    gone = ravi.get(f"{API}/snapshots/{older.pk}/pairs.csv")
+    assert gone.status_code == 404 and "newest snapshot alone" in gone.json()["detail"]
+    assert ravi.get(f"{API}/snapshots/{older.pk}/standings.csv").status_code == 200
+
+
+def test_tables_are_hidden_from_who_may_not_see_the_board(joust, signed_in, client):
+    small, by_slug = joust
+    paths = [f"{LATEST}/standings.csv", f"{API}/snapshots/{by_slug['joust-overall'].pk}/pairs.json"]
+    assert [client.get(path).status_code for path in paths] == [404, 404]
+    publish(small.campaign, "signed_in")
+    assert [client.get(path).status_code for path in paths] == [404, 404]
+    assert [signed_in("mallory").get(path).status_code for path in paths] == [200, 200]
+    publish(small.campaign, "public")
+    assert [Client().get(path).status_code for path in paths] == [200, 200]
+    publish(small.campaign, "public", status="open")
+    assert [Client().get(path).status_code for path in paths] == [404, 404], "raters vote blind"
+
+
+# --- caches -----------------------------------------------------------------------------------------------
+
+
+def addresses(snapshot: Snapshot) -> tuple[str, str]:
+    return f"{API}/snapshots/{snapshot.pk}/", f"{API}/snapshots/{snapshot.pk}/standings.parquet"
+
+
+def test_a_public_snapshots_own_address_may_be_kept_for_good(joust, client):
+    small, by_slug = joust
+    publish(small.campaign)
+    for path in addresses(by_slug["joust-overall"]):
+        response = client.get(path)
+        assert response["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert {"Cookie", "Authorization"} <= set(response["Vary"].split(", "))
+
+
+def test_what_only_some_may_see_is_kept_by_their_browsers_alone(joust, signed_in):
+    small, by_slug = joust
+    publish(small.campaign, "signed_in")
+    for path in addresses(by_slug["joust-overall"]):
+        assert signed_in("mallory").get(path)["Cache-Control"] == "private, max-age=31536000, immutable"
+
+
+def test_nothing_is_kept_while_raters_vote_blind(joust, signed_in):
+    small, by_slug = joust
+    publish(small.campaign, status="open")
+    ravi = signed_in("ravi")
+    for path in (*addresses(by_slug["joust-overall"]), f"{LATEST}/", f"{LATEST}/standings.csv"):
+        assert ravi.get(path)["Cache-Control"] == "private, no-store", path
+
+
+def test_the_newest_is_asked_about_each_time_and_answers_304_while_nothing_is_new(
+    joust, client, cast, cast_vote
+):
+    small, _by_slug = joust
+    publish(small.campaign)
+    for path in (f"{LATEST}/", f"{LATEST}/standings.csv"):
+        first = client.get(path)
+        assert first["Cache-Control"] == "public, no-cache"
+        again = client.get(path, headers={"If-None-Match": first["ETag"]})
+        assert again.status_code == 304 and not again.content and again["ETag"] == first["ETag"]
+        cast_vote(small, small.prompts[0], "Ember", "Grove", "model_a", cast.alice_rater)
+        taken(small)
+        newer = client.get(path, headers={"If-None-Match": first["ETag"]})
+        assert newer.status_code == 200 and newer["ETag"] != first["ETag"]
+
+
+def test_tables_and_kinds_have_tags_of_their_own(joust, signed_in):
+    ravi = signed_in("ravi")
+    tags = {
+        ravi.get(f"{LATEST}/{file}")["ETag"]
+        for file in ("", "standings.csv", "standings.json", "pairs.csv", "pairs.json")
+    }
+    assert len(tags) == 5
+
+
+# --- citation ---------------------------------------------------------------------------------------------
+
+
+def test_a_citation_names_team_board_votes_digest_and_address(joust, settings, signed_in):
+    snapshot = joust[1]["joust-overall"]
+    settings.PUBLIC_URL = "https://arena.example.org"
+    line = cite(snapshot)
+    assert line == (
+        f"Default team. Joust: overall, people. Snapshot {snapshot.pk}, 200 votes of 20 raters up to "
+        f"{snapshot.cutoff:%Y-%m-%d %H:%M} UTC. SHA-256 of the votes {snapshot.vote_digest[:16]}…. "
+        f"https://arena.example.org/snapshots/{snapshot.pk}/"
+    )
+    assert signed_in("ravi").get(f"{LATEST}/").json()["citation"] == line
+    settings.PUBLIC_URL = ""
+    assert cite(snapshot) == line.removesuffix(f" https://arena.example.org/snapshots/{snapshot.pk}/")
+
+
+def test_a_judges_citation_counts_judgments(small_campaign, cast, cast_vote, make_judge):
+    battles = [
+        cast_vote(small_campaign, prompt, "Ember", "Grove", "model_a", cast.alice_rater).battle
+        for prompt in small_campaign.prompts
+    ]
+    outcomes = dict(zip(battles, ("model_a", "model_b", "tie", "tie"), strict=True))
+    judge = make_judge(small_campaign, "Sage", outcomes)
+    board = Leaderboard.objects.create(
+        campaign=small_campaign.campaign, slug="sage", name="Sage's", source="judge", judge=judge
+    )
+    assert "4 judgments up to" in cite(snapshots.take_snapshot(board).snapshot)
+
+
+# --- throttles --------------------------------------------------------------------------------------------
+
+
+def test_a_stranger_who_asks_too_often_waits(joust, client, settings):
+    publish(joust[0].campaign)
+    settings.API_PER_MINUTE_ANONYMOUS = 3
+    assert [client.get(f"{LATEST}/standings.csv").status_code for _ in range(4)] == [200, 200, 200, 429]
+    late = client.get(f"{API}/leaderboards/")
+    assert late.status_code == 429 and 0 < int(late["Retry-After"]) <= 60
+
+
+def test_strangers_behind_our_proxy_are_told_apart(joust, client, settings):
+    settings.API_PER_MINUTE_ANONYMOUS, settings.PROXY_COUNT = 1, 1
+
+    def ask(address: str) -> int:
+        forwarded = {"X-Forwarded-For": f"203.0.113.77, {address}"}
+        return client.get(f"{API}/leaderboards/", headers=forwarded).status_code
+
+    assert [ask("203.0.113.1"), ask("203.0.113.1"), ask("203.0.113.2")] == [200, 429, 200]
+
+
+def test_an_account_is_counted_by_itself_wherever_it_comes_from(joust, signed_in, settings):
+    settings.API_PER_MINUTE, settings.API_PER_MINUTE_ANONYMOUS = 2, 1
+    ravi = signed_in("ravi")
+    asked = [
+        ravi.get(f"{API}/leaderboards/", REMOTE_ADDR=f"203.0.113.{number}").status_code for number in range(3)
+    ]
+    assert asked == [200, 200, 429]
+    assert signed_in("carol").get(f"{API}/leaderboards/").status_code == 200
+
+
+# --- files ------------------------------------------------------------------------------------------------
+
+texts = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"))
+lines_of_two = st.lists(st.tuples(texts, st.none() | st.floats(allow_nan=False, allow_infinity=False)))
+
+
+@given(lines_of_two)
+def test_any_table_survives_as_json_and_parquet_and_is_no_formula_in_csv(lines):
+    table = downloads.Table({"name": "text", "value": "number"}, list(lines))
+    for kind in ("json", "parquet"):
+        rows = rows_of(downloads.as_file(table, kind), kind)
+        assert [(row["name"], row["value"]) for row in rows] == lines
+    cells = [row[0] for row in csv.reader(io.StringIO(downloads.as_file(table, "csv").decode(), newline=""))]
+    assert len(cells) == len(lines) + 1
+    assert not any(cell.startswith(downloads.FORMULA_STARTS) for cell in cells[1:])
+
+
+def test_a_renamed_model_has_its_new_name(joust, signed_in):
+    Competitor.objects.filter(name="Ember").update(name="=Ember")
+    ravi = signed_in("ravi")
+    assert "'=Ember" in ravi.get(f"{LATEST}/pairs.csv").content.decode()
+    assert any(row["model"] == "=Ember" for row in ravi.get(f"{LATEST}/standings.json").json())

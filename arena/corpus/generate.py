@@ -65,7 +65,7 @@ class GenerationAsker(asking.Asker):
         return found or prepared
 
     def read(self, claim: ledger.Claim) -> None:
-        attempt = CallAttempt.objects.get(pk=claim.attempt_id)
+        attempt = claim.attempt
         remember_model(claim.endpoint, attempt)
         found = read_attempt(attempt)
         if isinstance(found, Written):

@@ -19,7 +19,7 @@ from arena.endpoints import ledger, limits
 from arena.endpoints.backoff import Retry, next_step
 from arena.endpoints.client import CallFailure, MaxTokensField
 from arena.endpoints.history import History, can_be_humbler, history_of
-from arena.endpoints.models import Call, CallAttempt, Endpoint
+from arena.endpoints.models import Call, Endpoint
 
 # Every other call would fail the same way: the run waits for its admin, and no money is lost.
 _PAUSING = frozenset({"auth", "quota", "host_refused", "not_found", "redirected"})
@@ -126,8 +126,7 @@ def _leave_out(asker: Asker, claim: ledger.Claim, parameter: str) -> None:
 
 
 def _try_humbler(asker: Asker, claim: ledger.Claim, failure: CallFailure) -> None:
-    request = CallAttempt.objects.values_list("request", flat=True).get(pk=claim.attempt_id)
-    if can_be_humbler(request) and failure.status in (400, 422):
+    if can_be_humbler(claim.attempt.request) and failure.status in (400, 422):
         asker.reopen(claim, timezone.now())
     else:
         asker.close(claim, Call.State.BAD_REQUEST, failure.kind)

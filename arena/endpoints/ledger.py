@@ -35,17 +35,20 @@ CIRCUIT_FAILURES = 10
 CIRCUIT_REST = timedelta(seconds=60)
 CIRCUIT_MEMORY = timedelta(hours=1)
 _CONNECT_SECONDS = 10.0
+# Of a call's columns, what claiming it takes.
+_CLAIMED_BY = ("state", "lease_token", "attempt_count", "reserved_usd", "endpoint")
 # Failures before which the server may have done its work, and will charge for it.
 _MAYBE_CHARGED = frozenset({"timeout", "connection", "too_large", "not_json", "malformed", "undecodable"})
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """What a claimed call will send, and the most it may cost."""
+    """What a claimed call will send, and the most it may cost; `about` is the asker's own, to read it by."""
 
     payload: Mapping[str, Any]
     config: EndpointConfig
     reserve_usd: Decimal
+    about: Any = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -64,9 +67,12 @@ class Claim:
     call_id: int
     endpoint: Endpoint
     token: str
-    attempt_id: int
-    started_at: datetime
+    attempt: CallAttempt = field(repr=False)
     prepared: Prepared | None = field(repr=False)
+
+    @property
+    def attempt_id(self) -> int:
+        return self.attempt.pk
 
     @property
     def has_saved_reply(self) -> bool:
@@ -102,7 +108,7 @@ def next_due(endpoint: Endpoint, eligible: Q, now: datetime) -> Call | None:
     """Begun calls first: what they teach about the endpoint (a parameter it refuses) spares the others."""
     waiting = Q(state=Call.State.RETRY_WAIT, next_try_at__lte=now)
     abandoned = Q(state=Call.State.CLAIMED, lease_until__lte=now)
-    calls = limits.open_calls(endpoint).filter(eligible)
+    calls = limits.open_calls(endpoint).filter(eligible).only(*_CLAIMED_BY)
     begun = calls.filter(waiting | abandoned).order_by("next_try_at", "pk").first()
     return begun or calls.filter(state=Call.State.PLANNED).order_by("next_try_at", "pk").first()
 
@@ -136,8 +142,7 @@ def _next_look(endpoint: Endpoint, eligible: Q, now: datetime) -> Later | None:
 
 
 def _take(call: Call, prepare: Prepare, now: datetime) -> Claim | Later | Ended:
-    last = call.attempts.order_by("-number").first()
-    abandoned = last if call.state == Call.State.CLAIMED else None
+    abandoned = call.attempts.order_by("-number").first() if call.state == Call.State.CLAIMED else None
     if abandoned and is_unread(abandoned):
         return _lease(call, abandoned, None, now)
     if abandoned and abandoned.finished_at is None:
@@ -165,13 +170,13 @@ def _lease(call: Call, saved: CallAttempt | None, prepared: Prepared | None, now
     if not taken:
         return Ended()  # cancelled in this moment
     if saved:
-        return Claim(call.pk, call.endpoint, token, saved.pk, saved.started_at, None)
+        return Claim(call.pk, call.endpoint, token, saved, None)
     assert prepared  # noqa: S101
     last = call.attempts.aggregate(last=Max("number"))["last"] or 0
     attempt = CallAttempt.objects.create(
         call=call, number=last + 1, request=dict(prepared.payload), started_at=now
     )
-    return Claim(call.pk, call.endpoint, token, attempt.pk, now, prepared)
+    return Claim(call.pk, call.endpoint, token, attempt, prepared)
 
 
 def end(call: Call, state: str) -> bool:
@@ -212,11 +217,13 @@ def record(claim: Claim, result: Reply | CallFailure) -> None:
             "system_fingerprint": result.system_fingerprint[:120],
         }
     open_attempt = CallAttempt.objects.filter(pk=claim.attempt_id, finished_at=None)
-    if open_attempt.filter(error_kind=LOST).update(**columns):
-        return
+    found = columns
     if isinstance(result, CallFailure):
-        columns |= {"error_kind": result.kind, "error_text": result.message}
-    open_attempt.update(**columns)
+        found = columns | {"error_kind": result.kind, "error_text": result.message}
+    for name, value in found.items():
+        setattr(claim.attempt, name, value)
+    if not open_attempt.exclude(error_kind=LOST).update(**found):
+        open_attempt.filter(error_kind=LOST).update(**columns)
 
 
 def _cost(claim: Claim, result: Reply | CallFailure) -> Decimal:
@@ -247,7 +254,7 @@ def rest_after(claim: Claim, failure: CallFailure, wait: float, rest: bool) -> N
     """Rest the endpoint when the server asked for it, or when nothing but failures comes from it."""
     now = timezone.now()
     if failure.kind == "rate_limited":
-        limits.slow_down(claim.endpoint, claim.started_at)
+        limits.slow_down(claim.endpoint, claim.attempt.started_at)
     if rest or (failure.kind == "rate_limited" and failure.retry_after):
         limits.pause(claim.endpoint, now + timedelta(seconds=wait), "the server asked for it")
     elif failure.retryable and _only_failures(claim.endpoint, now):

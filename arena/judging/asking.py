@@ -75,7 +75,8 @@ def _prepared(errand: Errand, call: Call) -> ledger.Prepared:
     config = _adapted(ledger.endpoint_config(call.endpoint, errand.judge.parameters), history, rubric)
     messages = build_messages(rubric, errand.case()) + _second_try(history, rubric)
     payload = build_payload(config, messages, reply_schema(rubric))
-    return ledger.Prepared(payload, config, limits.worst_cost(call.endpoint, payload, config.max_tokens))
+    most = limits.worst_cost(call.endpoint, payload, config.max_tokens)
+    return ledger.Prepared(payload, config, most, about=errand)
 
 
 def _adapted(config: EndpointConfig, history: History, rubric: RubricText) -> EndpointConfig:

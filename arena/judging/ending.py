@@ -27,7 +27,7 @@ def close(
     claim: ledger.Claim, state: str, *, found: Verdict | Score | None = None, failure: str = ""
 ) -> None:
     """End a claimed call with what was read, or with what became of it instead, and resolve its judgment."""
-    judge_call = JudgeCall.objects.filter(call=claim.call_id).first()
+    judge_call = JudgeCall.objects.filter(call=claim.call_id).only("judgment").first()
     if judge_call is None:
         _close_probe(claim, state, found, failure)
         return
@@ -36,8 +36,9 @@ def close(
         if not ledger.settle(claim, state):
             return
         _write(judge_call, found, failure)
-        resolve(judgment)
-    finish(judgment.run_id)
+        is_resolved = resolve(judgment)
+    if is_resolved:
+        finish(judgment.run_id)
 
 
 def _close_probe(claim: ledger.Claim, state: str, found: Verdict | Score | None, failure: str) -> None:
@@ -99,11 +100,14 @@ def end_unsent(errand: Errand, call: Call, state: str, failure: str) -> None:
         resolve(judgment)
 
 
-def resolve(judgment: Judgment) -> None:
-    """Within a transaction that holds the judgment's row, so that the later of two calls sees the earlier."""
-    calls = list(judgment.judge_calls.select_related("call"))
+def resolve(judgment: Judgment) -> bool:
+    """Within a transaction that holds the judgment's row, so that the later of two calls sees the earlier.
+
+    False while a call is open.
+    """
+    calls = list(judgment.judge_calls.select_related("call").only("order", "verdict", "call__state"))
     if any(judge_call.call.state in Call.OPEN for judge_call in calls):
-        return
+        return False
     verdicts = {judge_call.order: judge_call.verdict or None for judge_call in calls}
     resolution = resolution_of(judgment, verdicts[JudgeCall.Order.AB], verdicts[JudgeCall.Order.BA])
     Judgment.objects.filter(pk=judgment.pk).update(
@@ -113,6 +117,7 @@ def resolve(judgment: Judgment) -> None:
         leaning=resolution.leaning,
         resolved_at=timezone.now(),
     )
+    return True
 
 
 def resolution_of(judgment: Judgment, ab: str | None, ba: str | None) -> swap.Resolution:

@@ -15,7 +15,7 @@ from arena.endpoints import asking as calls
 from arena.endpoints import ledger
 from arena.endpoints.client import CallFailure
 from arena.endpoints.history import History, history_of, remember_mode, remember_model
-from arena.endpoints.models import Call, CallAttempt
+from arena.endpoints.models import Call
 from arena.judging import ending
 from arena.judging.asking import prepare, read_attempt
 from arena.judging.errands import errand_of
@@ -64,8 +64,9 @@ def do_one(endpoint_id: int) -> calls.Outcome:
 
 def handle_reply(claim: ledger.Claim) -> None:
     """Read the stored reply: a verdict ends the call; what can't be read is asked for once more."""
-    attempt = CallAttempt.objects.get(pk=claim.attempt_id)
-    rubric = errand_of(claim.call_id).rubric
+    attempt = claim.attempt
+    errand = claim.prepared.about if claim.prepared else errand_of(claim.call_id)
+    rubric = errand.rubric
     found = read_attempt(attempt, rubric)
     remember_model(claim.endpoint, attempt)
     remember_mode(claim.endpoint, attempt)

@@ -134,7 +134,7 @@ def test_a_lost_attempt_does_not_hold_tokens(endpoint):
 
 def claim_after(endpoint, *kinds: str) -> ledger.Claim:
     last = [attempt(endpoint, n, error_kind=kind, finished_at=timezone.now()) for n, kind in enumerate(kinds)]
-    return ledger.Claim(last[-1].call_id, endpoint, "", last[-1].pk, last[-1].started_at, None)
+    return ledger.Claim(last[-1].call_id, endpoint, "", last[-1], None)
 
 
 def failure(kind="server_error", **fields) -> CallFailure:

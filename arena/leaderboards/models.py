@@ -116,6 +116,11 @@ class Standing(models.Model):
     wins = models.PositiveIntegerField()
     losses = models.PositiveIntegerField()
     ties = models.PositiveIntegerField()
+    both_bad = models.PositiveIntegerField(default=0, help_text="of the ties: votes that call both bad")
+    usable = models.FloatField(
+        null=True,
+        help_text="chance that a response of it, shown alone, isn't called bad (grounded Rao-Kupper)",
+    )
     flags = models.JSONField(default=list)
     shift = models.FloatField(
         null=True, help_text="points by which style control moves it: controlled less plain"

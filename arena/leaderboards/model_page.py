@@ -29,6 +29,8 @@ class BoardLine:
     rating: str
     interval: str
     record: str
+    both_bad: str
+    usable: str
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,8 @@ def _boards(tab: Source, columns: Sequence[Column], competitor: Competitor) -> I
                 rating=_points(standing.rating),
                 interval=_interval(standing.lower, standing.upper),
                 record=_record(standing.wins, standing.losses, standing.ties),
+                both_bad=say_share(standing.both_bad / standing.battles) if standing.battles else NONE,
+                usable=NONE if standing.usable is None else say_share(standing.usable),
             )
 
 

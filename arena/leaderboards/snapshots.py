@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from arena.leaderboards import sentences
+from arena.leaderboards import pair_weights, sentences
 from arena.leaderboards.category_boards import CategoryBoard, category_boards
 from arena.leaderboards.code_version import code_version
 from arena.leaderboards.combined import CombinedRows, cutoff_of_judgments, fit_combined, read_combined
@@ -33,6 +33,7 @@ from arena.leaderboards.models import (
 from arena.leaderboards.pair_results import pair_results
 from arena.leaderboards.registration import frozen_plan, options_of, registered_under
 from arena.leaderboards.schedule import request_snapshot
+from arena.leaderboards.usable import both_bad_of, usable_of
 from ratings.board import STYLE_WARNING, FittedBoard, check_board, fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.clusters import effective_clusters
@@ -59,7 +60,7 @@ class LostClaimError(Exception):
 class Computed:
     """A snapshot before it is stored, in plain data: keyword arguments of its rows.
 
-    pairs, category_ratings: what is kept for the newest snapshot alone, and so no part of a replay.
+    pairs, category_ratings, weights: kept for the newest snapshot alone, and so no part of a replay.
     """
 
     counts: dict[str, Any]
@@ -70,6 +71,7 @@ class Computed:
     standings: list[dict[str, Any]]
     pairs: list[dict[str, Any]] = field(default_factory=list)
     category_ratings: list[dict[str, Any]] = field(default_factory=list)
+    weights: list[dict[str, Any]] = field(default_factory=list)
 
     def canonical(self) -> bytes:
         """The bytes by which two computations are compared."""
@@ -173,9 +175,10 @@ def fit(
         coefficients=[asdict(coefficient) for coefficient in fitted.coefficients],
         warnings=list(fitted.warnings),
         vote_digest=rows.digest,
-        standings=[_standing(standing, rows.competitors) for standing in fitted.standings],
+        standings=list(_standings(fitted, rows)),
         pairs=pair_results(board, rows, categories),
         category_ratings=list(_category_ratings(categories, rows.competitors)),
+        weights=pair_weights.rows_of(board, rows.competitors),
     )
 
 
@@ -245,6 +248,7 @@ def publish(run: SnapshotRun, computed: Computed, cutoff: Cutoff, seed: int) -> 
             Standing(snapshot=snapshot, **standing) for standing in computed.standings
         )
         _replace_derived(snapshot, computed)
+        pair_weights.store(snapshot, computed.weights)
         if not run.finish(SnapshotRun.State.PUBLISHED, snapshot=snapshot):
             raise LostClaimError
     return snapshot
@@ -342,6 +346,16 @@ def _findings(fitted: LeaderboardFit) -> dict[str, Any]:
     }
 
 
+def _standings(fitted: LeaderboardFit, rows: BoardRows) -> Iterator[dict[str, Any]]:
+    both_bad, usable = both_bad_of(rows), usable_of(rows)
+    for standing in fitted.standings:
+        absolute = {
+            "both_bad": int(both_bad[standing.competitor]),
+            "usable": usable[standing.competitor],
+        }
+        yield _standing(standing, rows.competitors) | absolute
+
+
 def _standing(fitted: FittedStanding, competitors: Sequence[int]) -> dict[str, Any]:
     flags = [flag for flag in FLAGS if getattr(fitted, flag)]
     if not fitted.ranked:
@@ -377,4 +391,5 @@ COPIED_FIELDS = (
     "losses",
     "ties",
 )
-STANDING_FIELDS = (*COPIED_FIELDS, "competitor_id", "flags", "shift", "shift_lower", "shift_upper")
+OWN_FIELDS = ("competitor_id", "flags", "shift", "shift_lower", "shift_upper", "both_bad", "usable")
+STANDING_FIELDS = (*COPIED_FIELDS, *OWN_FIELDS)

@@ -16,8 +16,9 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import QuerySet
 
-# Far above any real number, so that a place is never mistaken for another's.
-_FIRST_STAND_IN = 8_000_000_000_000_000_000
+# Far above the numbers that a statement fixes, so that a place is never mistaken for another's, and within
+# the 31 bits of an account's id: Django drops a filter by a number that its column can't hold.
+_FIRST_STAND_IN = 2_147_000_000
 
 
 class Compiled:

@@ -214,6 +214,7 @@ class SnapshotChart(models.Model):
     spec = models.JSONField(null=True, help_text="Vega-Lite, in the light colours")
     light = models.TextField(blank=True, help_text="SVG")
     dark = models.TextField(blank=True, help_text="SVG")
+    png = models.BinaryField(null=True, help_text="of the light one, twice its size")
     failure = models.TextField(blank=True)
 
     class Meta:

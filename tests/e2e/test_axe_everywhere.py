@@ -1,0 +1,76 @@
+"""axe looks at every page there is, in light and in dark, about objects of the team that looks."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from arena.languages import RATERS_PAGES
+from tests.e2e.test_boards import hardly_any_resamples
+from tests.test_access import fill_route, routes, visitors
+
+__all__ = ["fill_route", "hardly_any_resamples", "visitors"]
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+WIDE = {"width": 1280, "height": 800}
+ALL = {"resultTypes": ["violations"]}
+CONTRAST = ALL | {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
+
+
+def pages_of(visitor, fill, *, raters: bool) -> list[str]:
+    """Addresses that show this visitor a page; of raters' pages alone, or of all others."""
+    found = [
+        address
+        for route, pattern in sorted(routes().items())
+        if (pattern.name in RATERS_PAGES) is raters
+        and (answer := visitor.get(address := fill(route))).status_code == 200
+        and b"<html" in b"".join(answer)[:200]
+    ]
+    return [*found, "/nowhere/"]
+
+
+@pytest.fixture
+def look(browser, live_server, visitors):
+    """look(who, addresses) is what axe finds on those pages."""
+    opened = []
+
+    def look_at(who: str, addresses: list[str]) -> list[str]:
+        context = browser.new_context(viewport=WIDE)
+        opened.append(context)
+        session = visitors[who].cookies["sessionid"].value
+        context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
+        page = context.new_page()
+        found = {address: findings(page, live_server.url + address) for address in addresses}
+        return [f"{address} {fault}" for address, faults in found.items() for fault in faults]
+
+    yield look_at
+    for context in opened:
+        context.close()
+
+
+def findings(page, address: str) -> list[str]:
+    page.emulate_media(color_scheme="light")
+    page.goto(address)
+    faults = faults_of(page, ALL)
+    page.emulate_media(color_scheme="dark")
+    return faults + [f"dark: {fault}" for fault in faults_of(page, CONTRAST)]
+
+
+def faults_of(page, options: dict) -> list[str]:
+    violations = Axe().run(page, options=options).response["violations"]
+    return [f"{one['id']}: {node['target']}" for one in violations for node in one["nodes"]]
+
+
+def test_axe_finds_nothing_on_any_page_of_the_team(look, visitors, fill_route):
+    addresses = pages_of(visitors["carol"], fill_route, raters=False)
+    assert len(addresses) > 25
+    assert look("carol", addresses) == []
+
+
+def test_axe_finds_nothing_on_any_page_of_raters(look, visitors, fill_route, small_campaign):
+    addresses = pages_of(visitors["alice"], fill_route, raters=True)
+    assert len(addresses) > 4
+    assert look("alice", addresses) == []
+    type(small_campaign.campaign).objects.update(status="closed")
+    assert look("alice", ["/campaigns/small/battle/", "/campaigns/small/my-votes/"]) == []

@@ -10,11 +10,13 @@ import hashlib
 import hmac
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import ProtectedError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -30,9 +32,9 @@ from arena.exchange import import_judgments, import_texts
 from arena.exchange.formats.problems import Problem, RefusedError, Report
 from arena.exchange.formats.rows import JUDGE, PERSON, VoteRow, content_id
 from arena.exchange.import_responses import make_competitors
+from arena.exchange.insertions import execute, insertions, number
 from arena.exchange.models import Origin
 from arena.exchange.plans import (
-    BATCH,
     Plan,
     competitors_by_key,
     new_names,
@@ -188,7 +190,8 @@ def _remark_on_gaps(rows: list[VoteRow], prompts: dict[str, int], report: Report
 def store(plan: Plan, shift: Shift) -> None:
     """The texts come first, hidden; then everything appears together with the votes, in one transaction.
 
-    Votes are numbered as they become visible: what a snapshot has read up to a number stays as it was.
+    Votes are numbered as they become visible: what a snapshot has read up to a number stays as it was. Only a
+    new campaign, an empty draft, is there a little before.
     """
     rows: tuple[VoteRow, ...] = plan.rows
     arrival = shift.expect_rows()
@@ -200,29 +203,45 @@ def store(plan: Plan, shift: Shift) -> None:
     import_texts.store(rows, place, shift, arrival)
     now = timezone.now()
     battles = [_battle(row, place, responses, now) for row in rows]
-    with transaction.atomic():
-        campaign = campaign or create_campaign(plan.team, plan.target, sets)
-        campaign.prompt_sets.add(*sets, *([place.own] if place.own else []))
-        campaign.competitors.add(*{battle.competitor_a for battle in battles})
-        campaign.competitors.add(*{battle.competitor_b for battle in battles})
-        _store_votes(plan, campaign, battles)
-        shift.land(len(rows))
+    is_new = campaign is None
+    campaign = campaign or create_campaign(plan.team, plan.target, sets)
+    try:
+        _store_votes(plan, campaign, battles, [*sets, *([place.own] if place.own else [])], shift)
+    except BaseException:
+        if is_new:
+            _take_back(campaign)
+        raise
 
 
-def _store_votes(plan: Plan, campaign: Campaign, battles: list[Battle]) -> None:
+def _store_votes(
+    plan: Plan, campaign: Campaign, battles: list[Battle], sets: list[PromptSet], shift: Shift
+) -> None:
     rows: tuple[VoteRow, ...] = plan.rows
     people = tuple(row for row in rows if row.source == PERSON)
-    raters = _raters(campaign, people, plan.admission)
+    raters, new_raters = _raters(campaign, people, plan.admission)
+    number(new_raters)
+    number(battles)
     for row, battle in zip(rows, battles, strict=True):
         battle.campaign = campaign
         battle.rater = raters[row.rater] if row.source == PERSON else None
-    Battle.objects.bulk_create(battles, batch_size=BATCH)
     keys = [f"{campaign.pk}:{vote_key(row, plan.file_sha256)}" for row in rows]
     told = list(zip(rows, battles, keys, strict=True))
     votes = [_vote(row, battle, key) for row, battle, key in told if row.source == PERSON]
-    Vote.objects.bulk_create(votes, batch_size=BATCH)
-    import_judgments.store(campaign, [entry for entry in told if entry[0].source == JUDGE])
-    Origin.objects.bulk_create(_origins(told), batch_size=BATCH)
+    rows_to_insert = (new_raters, battles, votes, list(_origins(told)))
+    statements = [statement for part in rows_to_insert for statement in insertions(part)]
+    fought = {battle.competitor_a_id for battle in battles} | {battle.competitor_b_id for battle in battles}
+    with transaction.atomic():
+        campaign.prompt_sets.add(*sets)
+        campaign.competitors.add(*fought)
+        execute(statements)
+        import_judgments.store(campaign, [entry for entry in told if entry[0].source == JUDGE])
+        shift.land(len(rows))
+
+
+def _take_back(made: Campaign) -> None:
+    """What nobody has used in the meantime."""
+    with suppress(ProtectedError):
+        made.delete()
 
 
 def _origins(told: Iterable[tuple[VoteRow, Battle, str]]) -> Iterable[Origin]:
@@ -235,8 +254,10 @@ def _origins(told: Iterable[tuple[VoteRow, Battle, str]]) -> Iterable[Origin]:
             yield Origin(battle=battle, format=row.format, label=row.label, turns=turns, key=judged)
 
 
-def _raters(campaign: Campaign, rows: tuple[VoteRow, ...], admission: str) -> dict[str, Rater]:
-    """By the file's name for them. A name that a rater of our own bears isn't theirs."""
+def _raters(
+    campaign: Campaign, rows: tuple[VoteRow, ...], admission: str
+) -> tuple[dict[str, Rater], list[Rater]]:
+    """By the file's name, and those that are new. A name that a rater of our own bears isn't theirs."""
     known = {rater.pseudonym: rater for rater in Rater.objects.filter(team=campaign.team)}
     found: dict[str, Rater] = {}
     new: list[Rater] = []
@@ -252,8 +273,7 @@ def _raters(campaign: Campaign, rows: tuple[VoteRow, ...], admission: str) -> di
             known[pseudonym] = rater
             new.append(rater)
         found[name] = rater
-    Rater.objects.bulk_create(new, batch_size=BATCH)
-    return found
+    return found, new
 
 
 def _responses(sets: list[PromptSet]) -> dict[tuple[int, int], int | None]:

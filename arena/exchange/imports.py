@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from arena.exchange import import_prompts, import_responses, import_votes
 from arena.exchange.formats.how import AS_FOUND, How
+from arena.exchange.formats.lines import unstorable
 from arena.exchange.formats.problems import Problem, RefusedError, Report
 from arena.exchange.formats.reading import Reading, read
 from arena.exchange.formats.rows import AnyRow
@@ -84,6 +85,8 @@ def plan_import(
 
 
 def _check(team: Team, target: str, reading: Reading, report: Report, sha256: str) -> tuple:
+    if reason := unstorable(target):
+        raise RefusedError(f"the name {reason}")
     if reading.kind == Import.Kind.PROMPTS:
         return import_prompts.check(team, target, reading.rows, report)
     if reading.kind == Import.Kind.RESPONSES:

@@ -14,10 +14,10 @@ from django.utils import timezone
 from arena.battles.models import Battle, Vote
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Arrival, Competitor, Prompt, PromptSet, Response
-from arena.exchange import import_responses, intake, rendering, shifts, tasks, uploads
+from arena.exchange import import_responses, insertions, intake, rendering, shifts, tasks, uploads
 from arena.exchange.imports import OvertakenError, finish, new_record, plan_import
-from arena.exchange.models import Import
-from arena.raters.models import Team
+from arena.exchange.models import Import, Origin
+from arena.raters.models import Rater, Team
 
 from .arena_rows import arena_140k, lines
 
@@ -258,7 +258,7 @@ def test_a_set_published_meanwhile_takes_no_more_prompts(cast, monkeypatch):
         raise AssertionError("it landed")
 
     monkeypatch.setattr(shifts.Shift, "land", publish_first)
-    monkeypatch.setattr(shifts, "_insertions", publishing(prompt_set, shifts._insertions))
+    monkeypatch.setattr(shifts, "insertions", publishing(prompt_set, shifts.insertions))
     tasks.start(record)
     monkeypatch.setattr(shifts.Shift, "land", original)
     record.refresh_from_db()
@@ -303,6 +303,25 @@ def test_votes_and_their_texts_appear_together(cast, monkeypatch):
     assert [one.prompts.count() for one in campaign.prompt_sets.all()] == [1]
 
 
+def test_numbers_reserved_for_rows_are_given_to_no_others(cast):
+    def rater(name: str) -> Rater:
+        return Rater(team=cast.team, pseudonym=name, admission="recorded")
+
+    reserved = [rater("one"), rater("two")]
+    insertions.number(reserved)
+    other = rater("other")
+    other.save()
+    assert len({row.pk for row in (*reserved, other, cast.alice_rater, cast.bob_rater)}) == 5
+    insertions.execute(insertions.insertions(reserved))
+    assert list(Rater.objects.filter(pk__in=[row.pk for row in reserved]).order_by("pk")) == reserved
+
+
+def test_the_first_numbers_of_an_empty_table_can_be_reserved(cast):
+    first, second = Origin(battle_id=1), Origin(battle_id=2)
+    insertions.number([first, second])
+    assert second.pk == first.pk + 1 and not Origin.objects.exists()
+
+
 def test_votes_that_fail_leave_neither_texts_nor_campaign(cast, monkeypatch):
     record = checked(kind="votes", target="old", content=lines(arena_140k()).decode())
     intake.confirm(record)
@@ -310,7 +329,7 @@ def test_votes_that_fail_leave_neither_texts_nor_campaign(cast, monkeypatch):
     def refuse(*_arguments, **_options):
         raise IntegrityError
 
-    monkeypatch.setattr("arena.exchange.import_votes.Vote.objects.bulk_create", refuse)
+    monkeypatch.setattr("arena.exchange.import_votes.execute", refuse)
     tasks.start(record)
     assert state_of(record) == "previewed"
     assert not Campaign.objects.exists() and not Battle.objects.exists()

@@ -1,5 +1,6 @@
 """The way from prompt sets and models to an open arena, step by step, as the campaign's page shows it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -66,11 +67,12 @@ class ModelOnList:
         return self.prompts - self.answered
 
 
-def steps(campaign: Campaign) -> list[Step]:
+def steps(campaign: Campaign, models: Sequence[ModelOnList]) -> list[Step]:
+    """`models` come from `models_of()`: counting their responses takes a while."""
     missing = missing_by_step(campaign)
     said = {
         "prompts": (prompt_facts(campaign), []),
-        "models": model_facts(campaign),
+        "models": model_facts(models),
         "guide": guide_facts(campaign),
         "admission": ([str(campaign.get_admission_display()), quota_fact(campaign)], []),
         "reveal": ([str(campaign.get_reveal_display())], []),
@@ -90,8 +92,7 @@ def prompt_facts(campaign: Campaign) -> list[str]:
     ]
 
 
-def model_facts(campaign: Campaign) -> tuple[list[str], list[str]]:
-    models = models_of(campaign)
+def model_facts(models: Sequence[ModelOnList]) -> tuple[list[str], list[str]]:
     facts = [
         _("%(name)s: %(answered)s of %(prompts)s")
         % {"name": one.competitor.name, "answered": one.answered, "prompts": one.prompts}

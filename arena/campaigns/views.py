@@ -51,7 +51,8 @@ def campaign_page(request: HttpRequest, slug: str) -> HttpResponse:
 def show(request: HttpRequest, campaign: Campaign, refused: PartForm | None = None) -> HttpResponse:
     """`refused` is the form that was sent and didn't pass: it stands open with its errors."""
     may_administer = access.has_role(request.user, campaign.team_id, Role.ADMIN)
-    steps = checklist.steps(campaign)
+    models = checklist.models_of(campaign)
+    steps = checklist.steps(campaign, models)
     context = {
         "campaign": campaign,
         "means": checklist.MEANINGS[campaign.status],
@@ -59,6 +60,7 @@ def show(request: HttpRequest, campaign: Campaign, refused: PartForm | None = No
         "missing": [words for step in steps for words in step.missing],
         "forms": forms_for(campaign, refused) if may_administer else {},
         "refused": refused.part if refused else "",
+        "models": models,
         "counts": opening.counts(campaign),
         "votes": campaign.battles.filter(progress.STANDING).count(),
         "raters": campaign.battles.filter(vote__isnull=False).values("rater").distinct().count(),
@@ -77,13 +79,12 @@ def forms_for(campaign: Campaign, refused: PartForm | None) -> dict[str, PartFor
 
 
 def parts_of(campaign: Campaign) -> dict[str, Any]:
-    """What the steps on prompts and models link to."""
+    """What the steps on prompts and models offer."""
     others = opening.answering(campaign).exclude(pk__in=campaign.competitors.values("pk"))
     return {
         "prompt_sets": campaign.prompt_sets.annotate(prompt_count=Count("prompts")).order_by(
             "name", "-version"
         ),
-        "models": checklist.models_of(campaign),
         "answering": others.order_by("name"),
     }
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from django.db.models import Count, Q
+
 from arena.campaigns.models import Campaign
 from arena.campaigns.opening import drawable_responses
 from ratings.planner import Detectable, minimum_detectable
@@ -114,7 +116,7 @@ def prompts_of(campaign: Campaign) -> int:
 def tie_share_of(campaign: Campaign) -> float:
     """Both bad counts like a tie."""
     votes = campaign.battles.filter(kind="regular", vote__isnull=False, vote__retraction=None)
-    all_votes = votes.count()
-    if all_votes < FEWEST_FOR_TIES:
-        return USUAL_TIES
-    return votes.filter(vote__outcome__in=("tie", "both_bad")).count() / all_votes
+    counts = votes.aggregate(
+        every=Count("pk"), ties=Count("pk", filter=Q(vote__outcome__in=("tie", "both_bad")))
+    )
+    return counts["ties"] / counts["every"] if counts["every"] >= FEWEST_FOR_TIES else USUAL_TIES

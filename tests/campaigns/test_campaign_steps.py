@@ -8,7 +8,7 @@ pytestmark = pytest.mark.django_db
 
 
 def states(campaign: Campaign) -> dict[str, str]:
-    return {step.name: step.state for step in checklist.steps(campaign)}
+    return {step.name: step.state for step in checklist.steps(campaign, checklist.models_of(campaign))}
 
 
 def edit(visitor, part: str, **values):

@@ -2,8 +2,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from django.utils import timezone
 
-from arena.leaderboards.plan import Plan, detectable, raters_needed, rows
+from arena.battles.models import Battle, Vote
+from arena.leaderboards.plan import USUAL_TIES, Plan, detectable, raters_needed, rows, tie_share_of
 from ratings.bradley_terry import fit_bradley_terry
 from ratings.comparisons import MODEL_A, MODEL_B
 from ratings.simulate import VoteModel, simulate_votes
@@ -74,3 +76,35 @@ def test_without_models_there_is_nothing_to_reckon(signed_in, small_campaign):
     small_campaign.campaign.competitors.clear()
     page = signed_in("ravi").get("/campaigns/small/plan/").content.decode()
     assert "It takes two active models" in page
+
+
+@pytest.mark.django_db
+def test_ties_are_those_of_the_votes_once_there_are_enough(make_campaign, cast):
+    campaign = make_campaign(prompts=20).campaign
+    first, second, third = campaign.competitors.order_by("pk")
+    prompts = list(campaign.prompt_sets.get().prompts.all())
+
+    def vote(number: int, outcome: str) -> None:
+        rater = (cast.alice_rater, cast.bob_rater)[number // 20 % 2]
+        battle = Battle.objects.create(
+            campaign=campaign,
+            prompt=prompts[number % 20],
+            competitor_a=first,
+            competitor_b=second if number < 40 else third,
+            rater=rater,
+            drawn_at=timezone.now(),
+        )
+        Vote.objects.create(
+            battle=battle,
+            rater=rater,
+            outcome=outcome,
+            idempotency_key=f"key-{number}",
+            voted_at=timezone.now(),
+            digest="",
+        )
+
+    for number in range(49):
+        vote(number, "both_bad")
+    assert tie_share_of(campaign) == USUAL_TIES
+    vote(49, "model_a")
+    assert tie_share_of(campaign) == 49 / 50

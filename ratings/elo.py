@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from ratings.comparisons import Comparisons, Policies
-from ratings.errors import BadOptionError, NoVotesError
+from ratings.errors import BadOptionError, BadValueError, NoVotesError
 from ratings.proportions import check_confidence
 from ratings.scale import MEAN_RATING, POINTS_PER_LOG_ODDS
 
@@ -94,6 +94,35 @@ def online_elo(
     )
 
 
+def elo_path(
+    comparisons: Comparisons,
+    moments: ArrayLike,
+    policies: Policies | None = None,
+    *,
+    k: float = 4.0,
+    start: float = MEAN_RATING,
+) -> Floats:
+    """Ratings (m, K) in points after the first `moments` (m,) votes, rising, in the order they are given.
+
+    The same updates as `online_elo`; votes that the policies drop move nothing. Raises BadValueError for
+    moments that fall or lie outside 0 … n.
+    """
+    policies = policies or Policies()
+    quarter_wins = policies.quarter_wins()[comparisons.outcome]
+    ends = np.asarray(moments, dtype=np.int64)
+    if np.any(np.diff(ends, prepend=0) < 0) or np.any(ends > len(quarter_wins)):
+        raise BadValueError(f"moments {ends.tolist()}", todo="let them rise within the number of votes")
+    a, b = comparisons.a.astype(np.int64), comparisons.b.astype(np.int64)
+    gains: Floats = np.zeros((1, comparisons.n_competitors))
+    path, first = [], 0
+    for end in ends.tolist():
+        kept = first + np.flatnonzero(quarter_wins[first:end] >= 0)
+        gains = _replay(a, b, quarter_wins / 4, kept[:, None], comparisons.n_competitors, k, gains)
+        path.append(start + gains[0])
+        first = end
+    return np.array(path).reshape(len(ends), comparisons.n_competitors)
+
+
 def _replay(
     a: NDArray[np.int64],
     b: NDArray[np.int64],
@@ -101,10 +130,16 @@ def _replay(
     orders: NDArray[np.integer],
     competitors: int,
     k: float,
+    before: Floats | None = None,
 ) -> Floats:
-    """Gains (P, K) in points after playing the votes in each of P orders, the columns of `orders` (n, P)."""
+    """Gains (P, K) in points after playing the votes in each of P orders, the columns of `orders` (n, P).
+
+    before: gains (P, K) to begin with, else 0.
+    """
     replays = orders.shape[1]
     gains: Floats = np.zeros(replays * competitors)
+    if before is not None:
+        gains = before.ravel() / POINTS_PER_LOG_ODDS
     row = np.arange(replays) * competitors
     rate = k / POINTS_PER_LOG_ODDS
     # Looking up a block of votes at once leaves six small operations per vote.

@@ -106,7 +106,9 @@ def fill_route(visitors, small_campaign, cast):
     )
     board = ensure_leaderboards(small_campaign.campaign)[0]
     snapshot = take_snapshot(board).snapshot
-    SnapshotChart.objects.create(snapshot=snapshot, name="ratings", light="<svg/>", dark="<svg/>", spec={})
+    SnapshotChart.objects.create(
+        snapshot=snapshot, name="ratings", light="<svg/>", dark="<svg/>", png=b"PNG", spec={}
+    )
     brought = Import.objects.create(
         team=cast.team, kind="prompts", target="x", file_name="x.csv", file_sha256="", state="previewed"
     )

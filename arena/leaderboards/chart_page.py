@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -14,6 +15,7 @@ from arena.leaderboards.board_rows import Column
 from arena.leaderboards.chart_rows import ChartRows, rows_of
 from arena.leaderboards.duels import NONE, say_share
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
+from arena.leaderboards.sentences import signed
 
 TITLES = {
     "ratings": gettext_lazy("Ratings with their intervals"),
@@ -21,6 +23,10 @@ TITLES = {
     "wins": gettext_lazy("Who beats whom"),
     "battles": gettext_lazy("How often they met"),
     "categories": gettext_lazy("By category"),
+    "history": gettext_lazy("Over time"),
+    "style": gettext_lazy("What style is worth"),
+    "price": gettext_lazy("Rating and price"),
+    "elo": gettext_lazy("Online Elo (K = 4)"),
 }
 
 
@@ -41,6 +47,7 @@ class Chart:
     failure: str
     alt: str
     table: Table
+    sorted_by: int = 0
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,8 @@ class Page:
     waiting: bool
 
 
-def build(boards: Iterable[Leaderboard], wanted: str, board: str) -> Page:
+def build(boards: Iterable[Leaderboard], wanted: str, board: str, order: str = "") -> Page:
+    """`order`: a chart and the column (1, 2, …) by which its table is sorted, as "categories:2"."""
     boards = list(boards)
     tabs = sources(boards)
     source = choose_source(tabs, boards, wanted)
@@ -65,11 +73,37 @@ def build(boards: Iterable[Leaderboard], wanted: str, board: str) -> Page:
     if column is None or column.snapshot is None:
         return Page(tabs, source, columns, board, None, None, [], False)
     drawn = {chart.name: chart for chart in column.snapshot.charts.defer("light", "dark", "spec")}
-    rows = rows_of(column.snapshot)
-    charts = [_chart(name, drawn.get(name), rows) for name in TITLES]
+    rows = stored_rows(column.snapshot, drawn.get("elo"))
+    charts = [_sorted(_chart(name, drawn.get(name), rows), order) for name in TITLES]
     return Page(
         tabs, source, columns, column.board.name, column.snapshot, column.leaderboard, charts, not drawn
     )
+
+
+def _sorted(chart: Chart, order: str) -> Chart:
+    """Falling by the number that each cell begins with; an unknown order changes nothing."""
+    name, _colon, column = order.partition(":")
+    if name != chart.name or not column.isascii() or not column.isdecimal() or len(column) > 4:
+        return chart
+    place = int(column)
+    if not 1 <= place <= len(chart.table.head):
+        return chart
+    rows = sorted(chart.table.rows, key=lambda row: _number(row[place]), reverse=True)
+    return replace(chart, table=replace(chart.table, rows=rows), sorted_by=place)
+
+
+def _number(cell: str) -> float:
+    found = re.match(r"[+−-]?[0-9][0-9,]*(\.[0-9]+)?", cell)
+    return float(found[0].replace(",", "").replace("−", "-")) if found else float("-inf")
+
+
+def stored_rows(snapshot: Snapshot, elo: SnapshotChart | None) -> ChartRows:
+    """As drawn: what was replayed from the votes is read off the stored chart, never in a request."""
+    rows = rows_of(snapshot)
+    if elo is None or elo.failure:
+        return rows
+    spec = SnapshotChart.objects.values_list("spec", flat=True).get(pk=elo.pk)
+    return replace(rows, elo=spec["usermeta"]["elo"]) if spec else rows
 
 
 def _chart(name: str, chart: SnapshotChart | None, rows: ChartRows) -> Chart:
@@ -139,10 +173,47 @@ def _share(value: float | None) -> str:
     return NONE if value is None else say_share(value)
 
 
+def _history(rows: ChartRows) -> Table:
+    moments = list(dict.fromkeys(f"{one['snapshot']}" for one in rows.history))
+    cells = {(one["model"], f"{one['snapshot']}"): _points(one["rating"]) for one in rows.history}
+    return _square(rows.models, moments, cells)
+
+
+def _style(rows: ChartRows) -> Table:
+    found = [
+        [one["feature"], *(_signed(one[name]) for name in ("points", "lower", "upper", "doubled"))]
+        for one in rows.coefficients
+    ]
+    head = [_("Points, typical difference"), _("from"), _("to"), _("Twice as much")]
+    return Table(head if found else [], found)
+
+
+def _price(rows: ChartRows) -> Table:
+    found = [[one["model"], f"{one['dollars']:.2f}", _points(one["rating"])] for one in rows.prices]
+    return Table([_("Dollars for 1,000 responses"), _("Rating")] if found else [], found)
+
+
+def _elo(rows: ChartRows) -> Table:
+    found = [[one["model"], *(_points(one[end]) for end in ("rating", "lower", "upper"))] for one in rows.elo]
+    note = _(
+        "In the order of the battles, from 1000, K = 4. The band is what 200 shuffled orders of the same"
+        " votes give: so much of the figure is chance. It is no interval; the board above has those."
+    )
+    return Table([_("Online Elo"), _("from"), _("to")] if found else [], found, note)
+
+
+def _signed(value: float | None) -> str:
+    return NONE if value is None else signed(value)
+
+
 TABLES = {
     "ratings": _ratings,
     "slopes": _slopes,
     "wins": _wins,
     "battles": _battles,
     "categories": _categories,
+    "history": _history,
+    "style": _style,
+    "price": _price,
+    "elo": _elo,
 }

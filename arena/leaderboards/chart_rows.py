@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Avg
+
+from arena.corpus.models import Response
 from arena.leaderboards.board_rows import find_column, in_order
 from arena.leaderboards.defaults import BOARDS
-from arena.leaderboards.models import Snapshot
-from ratings.scale import win_probability
+from arena.leaderboards.elo_track import EloTrack
+from arena.leaderboards.models import Snapshot, Standing
+from ratings.scale import POINTS_PER_LOG_ODDS, win_probability
 
 
 @dataclass(frozen=True)
@@ -25,9 +29,19 @@ class ChartRows:
     matrix: list[dict[str, Any]]
     categories: list[dict[str, Any]]
     slopes: list[dict[str, Any]]
+    coefficients: list[dict[str, Any]]
+    prices: list[dict[str, Any]]
+    history: list[dict[str, Any]]
+    elo: list[dict[str, Any]]
+    elo_track: list[dict[str, Any]]
 
 
-def rows_of(snapshot: Snapshot) -> ChartRows:
+HISTORY = 60
+"""Snapshots that a history goes back."""
+
+
+def rows_of(snapshot: Snapshot, track: EloTrack | None = None) -> ChartRows:
+    """`track` is read from the votes themselves: the worker's alone."""
     standings = in_order(snapshot.standings.select_related("competitor"))
     names = {standing.competitor_id: standing.competitor.name for standing in standings}
     ratings = [
@@ -44,7 +58,60 @@ def rows_of(snapshot: Snapshot) -> ChartRows:
         cells,
         _categories(snapshot, names),
         list(_slopes(snapshot)),
+        [
+            {
+                "feature": one["name"],
+                "points": one["points"],
+                "lower": _in_points(one["lower"]),
+                "upper": _in_points(one["upper"]),
+                "doubled": one["per_doubling"],
+            }
+            for one in snapshot.coefficients
+        ],
+        list(_prices(snapshot, standings)),
+        list(_history(snapshot, names)),
+        [] if track is None else track.final(names),
+        [] if track is None else track.path(names),
     )
+
+
+def _in_points(log_odds: float | None) -> float | None:
+    return None if log_odds is None else log_odds * POINTS_PER_LOG_ODDS
+
+
+def _prices(snapshot: Snapshot, standings: Sequence[Standing]) -> Iterator[dict[str, Any]]:
+    """Dollars for a thousand responses, of the models whose responses here have a known cost."""
+    sets = snapshot.leaderboard.campaign.prompt_sets.all()
+    costs = Response.objects.filter(prompt__prompt_set__in=sets, cost_usd__gt=0).order_by()
+    mean = dict(costs.values_list("competitor").annotate(mean=Avg("cost_usd")))
+    for s in standings:
+        if s.rating is not None and s.competitor_id in mean:
+            yield {
+                "model": s.competitor.name,
+                "rating": s.rating,
+                "lower": s.lower,
+                "upper": s.upper,
+                "dollars": 1000 * float(mean[s.competitor_id]),
+            }
+
+
+def _history(snapshot: Snapshot, names: dict[int, str]) -> Iterator[dict[str, Any]]:
+    """The models of this snapshot on it and on those before it, the oldest first."""
+    earlier = snapshot.leaderboard.snapshots.filter(pk__lte=snapshot.pk).order_by("-pk")[:HISTORY]
+    standings = Standing.objects.filter(snapshot__in=[one.pk for one in earlier], competitor__in=names)
+    fields = ("snapshot_id", "snapshot__cutoff", "competitor_id", "rating", "lower", "upper")
+    for pk, cutoff, competitor, rating, lower, upper in standings.order_by("snapshot_id").values_list(
+        *fields
+    ):
+        if rating is not None:
+            yield {
+                "snapshot": pk,
+                "at": cutoff.isoformat(),
+                "model": names[competitor],
+                "rating": rating,
+                "lower": lower,
+                "upper": upper,
+            }
 
 
 def _cells(snapshot: Snapshot, names: dict[int, str]) -> Iterator[dict[str, Any]]:

@@ -3,48 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
+from arena.leaderboards import line_charts
 from arena.leaderboards.chart_page import TITLES
 from arena.leaderboards.chart_rows import ChartRows
+from arena.leaderboards.chart_scheme import ROW, Scheme, need, spread_labels
 
 Spec = dict[str, Any]
 
 # Beyond so many models a matrix or a slope is a wall of ink: the table says it better.
 MOST_IN_A_MATRIX = 40
 MOST_SLOPES = 25
-ROW = 22
-LABEL = 16
-
-
-@dataclass(frozen=True)
-class Scheme:
-    """The page's own colours (static/tiltyard.css) in light or dark."""
-
-    paper: str
-    ink: str
-    quiet: str
-    rule: str
-    side_a: str
-    side_b: str
-    third: str
-
-
-LIGHT = Scheme("#fbfaf6", "#1b1c20", "#5d6067", "#e1dfd8", "#1f56a5", "#a4520f", "#1d7158")
-DARK = Scheme("#15171a", "#e9e7e1", "#a3a6ad", "#33373d", "#86b4f2", "#eda45f", "#6cc7a8")
-
-
-class NothingToDrawError(Exception):
-    """The snapshot has no rows for this chart; the words say which are missing."""
 
 
 def ratings(rows: ChartRows, scheme: Scheme) -> Any:
     """Every rating with its interval; the mean as a hairline."""
     values = [r for r in rows.ratings if r["rating"] is not None]
-    _need(values, "no model has a rating")
+    need(values, "no model has a rating")
     order = [r["model"] for r in values]
     base = alt.Chart(alt.Data(values=values)).encode(y=alt.Y("model:N", sort=order, title=None))
     x = alt.X(
@@ -74,13 +52,13 @@ def battles(rows: ChartRows, scheme: Scheme) -> Any:
     """How often each two met."""
     _matrix_of(rows.matrix, rows.models)
     most = max(cell["battles"] for cell in rows.matrix)
-    _need(most, "no two models have met")
+    need(most, "no two models have met")
     return _matrix(rows.matrix, rows.models, scheme, "battles", "Battles", [0, most], "plain")
 
 
 def categories(rows: ChartRows, scheme: Scheme) -> Any:
     """Ratings by category: a board of each category's votes alone."""
-    _need(rows.categories, "no category has votes enough for ratings of its own")
+    need(rows.categories, "no category has votes enough for ratings of its own")
     names = list(dict.fromkeys(cell["category"] for cell in rows.categories))
     reach = max(abs(cell["rating"] - 1000) for cell in rows.categories) or 1.0
     colour = alt.Color(
@@ -109,11 +87,11 @@ def categories(rows: ChartRows, scheme: Scheme) -> Any:
 def slopes(rows: ChartRows, scheme: Scheme) -> Any:
     """Each model over the three boards: a crooked line is a move."""
     boards = list(dict.fromkeys(point["board"] for point in rows.slopes))
-    _need(len(boards) > 1, "fewer than two of the three boards have a snapshot")
+    need(len(boards) > 1, "fewer than two of the three boards have a snapshot")
     models = rows.models[:MOST_SLOPES]
     height = max(300, 18 * len(models))
     values = [dict(point) for point in rows.slopes if point["model"] in models]
-    _spread_labels([point for point in values if point["board"] == boards[-1]], values, height)
+    spread_labels([point for point in values if point["board"] == boards[-1]], values, height)
     base = alt.Chart(alt.Data(values=values)).encode(
         x=alt.X("board:N", sort=boards, title=None, axis=alt.Axis(labelAngle=0, orient="top")),
         y=alt.Y("rating:Q", title="Rating (points)", scale=alt.Scale(zero=False), axis=alt.Axis(format="d")),
@@ -127,21 +105,16 @@ def slopes(rows: ChartRows, scheme: Scheme) -> Any:
     ).properties(width=420, height=height)
 
 
-def _spread_labels(labelled: list[dict[str, Any]], values: Sequence[dict[str, Any]], height: int) -> None:
-    """Names a line apart, from the top down, as near to their points as that allows."""
-    ratings_ = [point["rating"] for point in values]
-    line = (max(ratings_) - min(ratings_)) * LABEL / height
-    above = float("inf")
-    for point in sorted(labelled, key=lambda point: -point["rating"]):
-        above = point["label_at"] = min(point["rating"], above - line)
-
-
 CHARTS: dict[str, Callable[[ChartRows, Scheme], Any]] = {
     "ratings": ratings,
     "slopes": slopes,
     "wins": wins,
     "battles": battles,
     "categories": categories,
+    "history": line_charts.history,
+    "style": line_charts.style,
+    "price": line_charts.price,
+    "elo": line_charts.elo,
 }
 
 
@@ -149,12 +122,14 @@ def spec_of(name: str, rows: ChartRows, scheme: Scheme) -> Spec:
     """A chart as plain Vega-Lite, its data in it. Raises NothingToDrawError with what is missing."""
     chart = CHARTS[name](rows, scheme)
     spec: Spec = chart.configure(**_config(scheme)).to_dict()
-    return spec | {"title": {"text": str(TITLES[name]), "subtitle": rows.origin}}
+    # Vega ignores `usermeta`: here it keeps the figures of the table beside the picture.
+    kept = {"usermeta": {"elo": rows.elo}} if name == "elo" else {}
+    return spec | {"title": {"text": str(TITLES[name]), "subtitle": rows.origin}} | kept
 
 
 def _matrix_of(cells: Sequence[dict[str, Any]], models: Sequence[str]) -> None:
-    _need(cells, "fewer than two models")
-    _need(len(models) <= MOST_IN_A_MATRIX, f"more than {MOST_IN_A_MATRIX} models don't fit a matrix")
+    need(cells, "fewer than two models")
+    need(len(models) <= MOST_IN_A_MATRIX, f"more than {MOST_IN_A_MATRIX} models don't fit a matrix")
 
 
 def _matrix(
@@ -193,11 +168,6 @@ def _matrix(
 def _readable(strong: str, scheme: Scheme) -> Any:
     """Paper on strong colour, ink elsewhere."""
     return alt.condition(strong, alt.value(scheme.paper), alt.value(scheme.ink))
-
-
-def _need(there: Any, missing: str) -> None:
-    if not there:
-        raise NothingToDrawError(missing)
 
 
 def _config(scheme: Scheme) -> dict[str, Any]:

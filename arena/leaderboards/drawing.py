@@ -11,23 +11,26 @@ import vl_convert
 from django.db import transaction
 
 from arena.leaderboards.chart_rows import ChartRows, rows_of
-from arena.leaderboards.chart_specs import CHARTS, DARK, LIGHT, NothingToDrawError, spec_of
-from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
+from arena.leaderboards.chart_scheme import DARK, LIGHT, NothingToDrawError
+from arena.leaderboards.chart_specs import CHARTS, spec_of
+from arena.leaderboards.elo_replay import track_of
+from arena.leaderboards.models import Snapshot, SnapshotChart
+from arena.leaderboards.undrawn import undrawn
+
+PNG_SCALE = 2
 
 logger = logging.getLogger(__name__)
 
 
 def draw_missing() -> None:
     """All charts of every leaderboard's newest snapshot that has none."""
-    for leaderboard in Leaderboard.objects.order_by("pk"):
-        snapshot = leaderboard.snapshots.first()
-        if snapshot is not None and snapshot.pairs.exists() and not snapshot.charts.exists():
-            draw(snapshot)
+    for snapshot in undrawn():
+        draw(snapshot)
 
 
 def draw(snapshot: Snapshot) -> None:
     """Replaces the charts of a snapshot; a chart that fails says why and leaves the others alone."""
-    rows = rows_of(snapshot)
+    rows = rows_of(snapshot, track_of(snapshot))
     drawn = [draw_one(name, rows) for name in CHARTS]
     for chart in drawn:
         chart.snapshot = snapshot
@@ -39,7 +42,11 @@ def draw(snapshot: Snapshot) -> None:
 def draw_one(name: str, rows: ChartRows) -> SnapshotChart:
     try:
         light, dark = (spec_of(name, rows, scheme) for scheme in (LIGHT, DARK))
-        pictures = {"light": vl_convert.vegalite_to_svg(light), "dark": vl_convert.vegalite_to_svg(dark)}
+        pictures = {
+            "light": vl_convert.vegalite_to_svg(light),
+            "dark": vl_convert.vegalite_to_svg(dark),
+            "png": vl_convert.vegalite_to_png(light, scale=PNG_SCALE),
+        }
         return SnapshotChart(name=name, spec=light, **pictures)
     except NothingToDrawError as missing:
         return SnapshotChart(name=name, failure=f"{missing}")

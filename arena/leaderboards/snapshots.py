@@ -270,12 +270,16 @@ def _replace_derived(snapshot: Snapshot, computed: Computed) -> None:
 def replay(snapshot: Snapshot) -> tuple[Computed, Computed]:
     """What was stored, and what the same rows give today under the stored options."""
     stored = stored_in(snapshot)
-    counts = snapshot.counts
-    cutoff = Cutoff(snapshot.cutoff, counts["last_id"], counts.get("last_judgment_id", 0))
+    cutoff = cutoff_in(snapshot)
     cluster = snapshot.options["cluster"]
     known = snapshot.options | {"cluster": None if cluster is None else tuple(cluster)}
     rows = rows_of(snapshot.leaderboard, cutoff)
     return stored, fit(rows, LeaderboardOptions(**known), cutoff)
+
+
+def cutoff_in(snapshot: Snapshot) -> Cutoff:
+    counts = snapshot.counts
+    return Cutoff(snapshot.cutoff, counts["last_id"], counts.get("last_judgment_id", 0))
 
 
 def stored_in(snapshot: Snapshot) -> Computed:

@@ -39,6 +39,7 @@ urlpatterns = [
     path("boards/<slug:campaign>/model/", views.board_model, name="board-model"),
     path("boards/<slug:campaign>/charts/", views.board_charts, name="board-charts"),
     path("boards/<slug:campaign>/<slug:slug>/<slug:name>.svg", views.chart_svg, name="chart-svg"),
+    path("boards/<slug:campaign>/<slug:slug>/<slug:name>.png", views.chart_png, name="chart-png"),
     path("boards/<slug:campaign>/<slug:slug>/<slug:name>.vl.json", views.chart_json, name="chart-json"),
     path("boards/<slug:campaign>/snapshot/", views.snapshot_take, name="snapshot-take"),
     path("boards/<slug:campaign>/visibility/", views.board_visibility, name="board-visibility"),

@@ -83,7 +83,8 @@ def board_model(request: HttpRequest, campaign: str) -> HttpResponse:
 def board_charts(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = get_visible_campaign(request, campaign)
     boards = visible_boards(request, shown)
-    page = chart_page.build(boards, request.GET.get("source", ""), request.GET.get("board", ""))
+    asked = (request.GET.get(name, "") for name in ("source", "board", "sort"))
+    page = chart_page.build(boards, *asked)
     context = {"campaign": shown, "page": page, "section": "boards"}
     return render(request, "leaderboards/charts.html", context)
 
@@ -96,6 +97,16 @@ def chart_svg(request: HttpRequest, campaign: str, slug: str, name: str) -> Http
     )
     if "download" in request.GET:
         response["Content-Disposition"] = f'attachment; filename="{slug}-{name}.svg"'
+    return response
+
+
+@require_GET
+def chart_png(request: HttpRequest, campaign: str, slug: str, name: str) -> HttpResponse:
+    chart = get_chart(request, campaign, slug, name)
+    if chart.png is None:
+        raise Http404
+    response = HttpResponse(bytes(chart.png), content_type="image/png")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-{name}.png"'
     return response
 
 

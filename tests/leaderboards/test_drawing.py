@@ -8,7 +8,8 @@ from django.core.management import call_command
 
 from arena.leaderboards import chart_page, drawing, snapshots
 from arena.leaderboards.chart_rows import rows_of
-from arena.leaderboards.chart_specs import CHARTS, DARK, LIGHT, NothingToDrawError, spec_of
+from arena.leaderboards.chart_scheme import DARK, LIGHT, NothingToDrawError
+from arena.leaderboards.chart_specs import CHARTS, spec_of
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.models import Snapshot, SnapshotChart
 from arena.leaderboards.tasks import sweep_snapshots
@@ -56,8 +57,10 @@ def test_every_chart_is_drawn_in_both_schemes_without_style_or_script(joust):
     drawing.draw(overall())
     charts = {chart.name: chart for chart in overall().charts.all()}
     assert set(charts) == set(CHARTS) == set(chart_page.TITLES) == set(chart_page.TABLES)
-    for chart in charts.values():
-        assert chart.failure == ""
+    # One snapshot has no history, a board without style control no coefficients, these responses no cost.
+    missing = {name for name, chart in charts.items() if chart.failure}
+    assert missing == {"history", "style", "price"}
+    for chart in (chart for name, chart in charts.items() if name not in missing):
         for svg, scheme in ((chart.light, LIGHT), (chart.dark, DARK)):
             root = ElementTree.fromstring(svg)
             tags = {element.tag.rpartition("}")[2] for element in root.iter()}
@@ -133,7 +136,7 @@ def test_what_has_no_rows_says_which_are_missing(joust):
 def test_the_sweep_draws_what_is_missing_and_nothing_twice(joust):
     sweep_snapshots.call_local()
     first = list(SnapshotChart.objects.values_list("pk", flat=True))
-    assert len(first) == 15
+    assert len(first) == 3 * len(CHARTS)
     sweep_snapshots.call_local()
     assert list(SnapshotChart.objects.values_list("pk", flat=True)) == first
 
@@ -191,3 +194,49 @@ def test_charts_are_shown_to_those_who_may_see_the_board(joust, client, visibili
         "/boards/joust/joust-overall/ratings.vl.json",
     ):
         assert client.get(address).status_code == status
+
+
+def test_what_was_replayed_stands_in_the_table_beside_the_picture(joust, signed_in):
+    drawing.draw(overall())
+    page = chart_page.build(joust.campaign.leaderboards.all(), "raters", "overall")
+    elo = next(chart for chart in page.charts if chart.name == "elo")
+    assert elo.drawn
+    assert len(elo.table.rows) == 5
+    ratings = [int(row[1]) for row in elo.table.rows]
+    assert ratings == sorted(ratings, reverse=True)
+    assert all(int(row[2]) <= int(row[3]) for row in elo.table.rows)
+
+
+def test_a_table_is_sorted_by_any_of_its_columns_and_an_unknown_order_changes_nothing(joust):
+    boards = list(joust.campaign.leaderboards.all())
+
+    def rows(order: str) -> list[list[str]]:
+        page = chart_page.build(boards, "raters", "overall", order)
+        return next(chart for chart in page.charts if chart.name == "categories").table.rows
+
+    by_law = [float(row[2].split()[0]) for row in rows("categories:2")]
+    assert by_law == sorted(by_law, reverse=True)
+    for unknown in ("categories:9", "categories:x", "categories:²", "wins:1", "categories:" + "9" * 5000):
+        assert rows(unknown) == rows("")
+
+
+def test_a_chart_can_be_had_as_png(joust, signed_in):
+    drawing.draw(overall())
+    answer = signed_in("ravi").get("/boards/joust/joust-overall/ratings.png")
+    assert answer["Content-Type"] == "image/png"
+    assert answer.content.startswith(b"\x89PNG")
+    assert signed_in("ravi").get("/boards/joust/joust-overall/nothing.png").status_code == 404
+
+
+def test_style_and_history_are_drawn_where_there_is_something_to_show(joust, cast_vote, cast):
+    from arena.leaderboards.chart_specs import spec_of as spec
+
+    style = Snapshot.objects.get(leaderboard__slug="joust-style")
+    features = {one["feature"] for one in rows_of(style).coefficients}
+    assert features == {"length", "headings", "list_items", "bold"} & features != set()
+    assert spec("style", rows_of(style), LIGHT)
+    with pytest.raises(NothingToDrawError, match="two snapshots"):
+        spec("history", rows_of(overall()), LIGHT)
+    cast_vote(joust, joust.prompts[0], "Ember", "Fjord", "tie", cast.alice_rater)
+    again = snapshots.take_snapshot(overall().leaderboard).snapshot
+    assert spec("history", rows_of(again), LIGHT)

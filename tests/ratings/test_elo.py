@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ratings.comparisons import Comparisons, Policies
-from ratings.elo import online_elo
-from ratings.errors import BadOptionError, NoVotesError
+from ratings.elo import elo_path, online_elo
+from ratings.errors import BadOptionError, BadValueError, NoVotesError
 from ratings.simulate import VoteModel, simulate_votes
 
 FIVE = Comparisons.of(3, [0, 1, 2, 0, 0], [1, 2, 0, 1, 2], ["model_a", "tie", "model_a", "model_b", "tie"])
@@ -82,3 +82,24 @@ def test_batches_of_orders_give_the_same_band(monkeypatch):
 def test_nothing_to_play_is_refused(call, error):
     with pytest.raises(error):
         call()
+
+
+def test_the_path_ends_where_the_replay_does_and_begins_at_the_start():
+    rng = np.random.default_rng(3)
+    a = rng.integers(4, size=60)
+    votes = Comparisons.of(4, a, (a + 1 + rng.integers(3, size=60)) % 4, rng.integers(4, size=60))
+    policies = Policies(ties="drop")
+    path = elo_path(votes, [0, 20, 60, 60], policies)
+    assert path[0].tolist() == [1000.0] * 4
+    np.testing.assert_allclose(path[2], online_elo(votes, policies, permutations=1).ratings)
+    np.testing.assert_allclose(
+        path[1], online_elo(votes.select(np.arange(20)), policies, permutations=1).ratings
+    )
+    assert path[3].tolist() == path[2].tolist()
+
+
+@pytest.mark.parametrize("moments", [[3, 2], [61], [-1]])
+def test_moments_that_fall_or_lie_outside_are_refused(moments):
+    votes = Comparisons.of(2, np.zeros(60, int), np.ones(60, int), np.zeros(60, int))
+    with pytest.raises(BadValueError):
+        elo_path(votes, moments)

@@ -1,0 +1,32 @@
+"""Replays a snapshot's votes as online Elo, in the worker, when charts are drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arena.leaderboards.comparisons import BoardRows
+from arena.leaderboards.elo_track import MOST_VOTES, PERMUTATIONS, POINTS, EloTrack, K
+from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.snapshots import cutoff_in, rows_of
+from ratings.elo import elo_path, online_elo
+from ratings.errors import NoVotesError
+
+
+def track_of(snapshot: Snapshot) -> EloTrack | None:
+    """None for boards that aren't plain votes by people, and where no vote counts."""
+    leaderboard = snapshot.leaderboard
+    if leaderboard.style_control or leaderboard.source != Leaderboard.Source.RATERS:
+        return None
+    return replayed(rows_of(leaderboard, cutoff_in(snapshot)))
+
+
+def replayed(rows: BoardRows) -> EloTrack | None:
+    votes = len(rows.comparisons)
+    comparisons = rows.comparisons.select(np.arange(max(votes - MOST_VOTES, 0), votes))
+    try:
+        elo = online_elo(comparisons, k=K, permutations=PERMUTATIONS)
+    except NoVotesError:
+        return None
+    moments = np.unique(np.linspace(1, len(comparisons), POINTS).astype(int))
+    path = elo_path(comparisons, moments, k=K)
+    return EloTrack(rows.competitors, elo, moments.tolist(), path.tolist())

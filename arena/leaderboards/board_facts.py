@@ -82,7 +82,7 @@ def facts_of(snapshot: Snapshot, judged: bool) -> list[Fact]:
     facts.append(Fact("", _(sentences.BOTH_BAD[options["both_bad"]])))
     if judged:
         facts.append(Fact("", _(sentences.UNSTABLE[options["unstable"]])))
-    criteria = {"least": HARD_AT_LEAST, "all": len(HARD_CRITERIA)}
+    criteria = {"least": counts.get("hard_at_least", HARD_AT_LEAST), "all": len(HARD_CRITERIA)}
     facts.append(Fact("", _("hard: marked so, or ≥ %(least)d of %(all)d criteria") % criteria))
     facts.append(_check(counts["check"]))
     return facts
@@ -103,7 +103,7 @@ def terms_of(snapshot: Snapshot) -> list[Term]:
     engine = check["engine"] if check else "choix"
     hard = _(
         "a prompt that somebody marked as hard, or that meets at least %(least)d of these: %(criteria)s."
-    ) % {"least": HARD_AT_LEAST, "criteria": criteria}
+    ) % {"least": snapshot.counts.get("hard_at_least", HARD_AT_LEAST), "criteria": criteria}
     return [
         Term(
             _("interval"),

@@ -60,7 +60,7 @@ def cutoff_of_judgments() -> int:
 def read_combined(leaderboard: Leaderboard, cutoff: Cutoff) -> CombinedRows:
     people = rows_of_boards.read_columns(_as(leaderboard, Source.RATERS), cutoff)
     judge_source = Source.PANEL if leaderboard.judge_id is None else Source.JUDGE
-    judged_cutoff = Cutoff(cutoff.at, cutoff.last_judgment_id)
+    judged_cutoff = replace(cutoff, last_id=cutoff.last_judgment_id)
     judge = rows_of_boards.read_columns(_as(leaderboard, judge_source), judged_cutoff)
     votes, verdicts = people.columns, _with_texts(judge.columns)
     key_of_votes, key_of_verdicts = _keys(votes), _keys(verdicts)

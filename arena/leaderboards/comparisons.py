@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from arena.battles import exclusions
 from arena.battles.models import Battle, Outcome, Vote
-from arena.corpus.models import Prompt, Response
+from arena.corpus.hardness import hardness_at
+from arena.corpus.models import HARD_AT_LEAST, Prompt, Response
 from arena.judging.models import Judgment
 from arena.leaderboards import judged_rows
 from arena.leaderboards.models import Leaderboard
@@ -47,12 +48,14 @@ class Cutoff:
     """Rows dated after `at`, or numbered after `last_id`, are not in.
 
     The number is what a replay rests on: an import may bring old dates at any time. Boards that combine
-    people's votes with a judge's number both.
+    people's votes with a judge's number both. A prompt is hard by its labels at that time, from
+    `hard_at_least` of the seven criteria.
     """
 
     at: datetime
     last_id: int
     last_judgment_id: int = 0
+    hard_at_least: int = HARD_AT_LEAST
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +79,7 @@ def cutoff_now(leaderboard: Leaderboard) -> Cutoff:
     judged = leaderboard.source in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL)
     model = Judgment if judged else Vote
     last = model.objects.aggregate(last=Max("pk"))["last"]
-    return Cutoff(timezone.now(), last or 0)
+    return Cutoff(timezone.now(), last or 0, hard_at_least=leaderboard.campaign.hard_at_least)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +88,7 @@ class Read:
 
     columns: Columns
     left_out: dict[str, int]
+    cutoff: Cutoff
 
 
 def read_rows(leaderboard: Leaderboard, cutoff: Cutoff) -> BoardRows:
@@ -99,15 +103,14 @@ def read_columns(leaderboard: Leaderboard, cutoff: Cutoff) -> Read:
         columns, left_out = _panel(leaderboard, cutoff)
     else:
         columns, left_out = _judgments(leaderboard, cutoff)
-    prompts = _distinct(columns["prompt"])
-    hard = _lookup(Prompt.objects.all(), prompts, [_as_number("is_hard")])[0]
     if leaderboard.subset == Leaderboard.Subset.HARD:
-        columns = _keep_hard(columns, prompts, hard, left_out)
+        prompts = _distinct(columns["prompt"])
+        columns = _keep_hard(columns, prompts, _hardness(prompts, cutoff), left_out)
     if leaderboard.style_control:
         columns = _keep(
             columns, (columns["response_a"] >= 0) & (columns["response_b"] >= 0), left_out, "no_response"
         )
-    return Read(columns, left_out)
+    return Read(columns, left_out, cutoff)
 
 
 def _rows_of(leaderboard: Leaderboard) -> QuerySet[Any]:
@@ -223,6 +226,13 @@ def _keep(columns: Columns, rows: NDArray[np.bool_], left_out: dict[str, int], r
     return {name: column[rows] for name, column in columns.items()}
 
 
+def _hardness(prompts: NDArray[np.int64], cutoff: Cutoff) -> NDArray[np.int64]:
+    """1, 0 or UNKNOWN, in the order of the sorted ids."""
+    found = hardness_at(cutoff.at, prompts.tolist(), cutoff.hard_at_least)
+    numbers = {True: 1, False: 0, None: UNKNOWN}
+    return np.array([numbers[found[prompt]] for prompt in prompts.tolist()], dtype=np.int64)
+
+
 def _keep_hard(
     columns: Columns, prompts: NDArray[np.int64], hard: NDArray[np.int64], left_out: dict[str, int]
 ) -> Columns:
@@ -293,7 +303,7 @@ def assemble(leaderboard: Leaderboard, read: Read) -> BoardRows:
         comparisons=comparisons,
         competitors=tuple(int(pk) for pk in competitors),
         digest=digest(comparisons),
-        counts=_counts(leaderboard, columns),
+        counts=_counts(leaderboard, columns, read.cutoff),
         left_out={reason: count for reason, count in read.left_out.items() if count},
         length_unit=unit,
         categories=categories,
@@ -344,9 +354,9 @@ def digest(comparisons: Comparisons) -> str:
     return sha.hexdigest()
 
 
-def _counts(leaderboard: Leaderboard, columns: Columns) -> dict[str, int]:
+def _counts(leaderboard: Leaderboard, columns: Columns, cutoff: Cutoff) -> dict[str, int]:
     prompts = _distinct(columns["prompt"])
-    hard = _lookup(Prompt.objects.all(), prompts, [_as_number("is_hard")])[0]
+    hard = _hardness(prompts, cutoff)
     responses = _distinct(columns["response_a"], columns["response_b"])
     blank = _lookup(Response.objects.all(), responses, [_as_number("is_blank")])[0] == 1
     about_blank = np.isin(columns["response_a"], responses[blank]) | np.isin(
@@ -358,6 +368,7 @@ def _counts(leaderboard: Leaderboard, columns: Columns) -> dict[str, int]:
         "prompts": len(prompts),
         "hard_prompts": int((hard == 1).sum()),
         "prompts_of_unknown_hardness": int((hard == UNKNOWN).sum()),
+        "hard_at_least": cutoff.hard_at_least,
         "votes_without_prompt": int((columns["prompt"] == UNKNOWN).sum()),
         "votes_about_blank_responses": int(about_blank.sum()),
         "blank_responses": int(blank.sum()),

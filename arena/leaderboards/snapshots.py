@@ -16,7 +16,6 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from arena.corpus.models import HARD_AT_LEAST
 from arena.leaderboards import pair_weights, sentences
 from arena.leaderboards.category_boards import CategoryBoard, category_boards
 from arena.leaderboards.code_version import code_version
@@ -280,14 +279,13 @@ def replay(snapshot: Snapshot) -> tuple[Computed, Computed]:
 
 def cutoff_in(snapshot: Snapshot) -> Cutoff:
     counts = snapshot.counts
-    least = counts.get("hard_at_least", HARD_AT_LEAST)
+    least = counts.get("hard_at_least", Cutoff.hard_at_least)
     return Cutoff(snapshot.cutoff, counts["last_id"], counts.get("last_judgment_id", 0), least)
 
 
 def stored_in(snapshot: Snapshot) -> Computed:
     return Computed(
-        # Snapshots of before the number could be chosen don't name it.
-        counts={"hard_at_least": HARD_AT_LEAST} | snapshot.counts,
+        counts={"hard_at_least": Cutoff.hard_at_least} | snapshot.counts,  # older ones don't name it
         options=snapshot.options,
         coefficients=snapshot.coefficients,
         warnings=snapshot.warnings,

@@ -8,9 +8,12 @@ from io import BytesIO
 from zipfile import ZipFile
 
 import pytest
+from django.conf import settings as django_settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.test import Client
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from arena.battles.models import Battle, Vote
 from arena.campaigns.models import Campaign
@@ -191,3 +194,35 @@ def test_no_text_is_changed_on_its_way_in(signed_in):
     by_page(signed_in("carol"), P, jsonl(*({"id": str(n), "prompt": text} for n, text in enumerate(texts))))
     fresh = PromptSet.objects.get(name="fresh", team=Team.default())
     assert [prompt.text for prompt in fresh.prompts.order_by("pk")] == texts
+
+
+@st.composite
+def broken_files(draw) -> tuple[str, bytes]:
+    """Bytes, or a file of the tables above with a piece of it replaced."""
+    kind, content = draw(st.sampled_from([(kind, content) for kind, content, _ in EVERY.values()]))
+    plain = (content if isinstance(content, bytes) else content.encode())[:2000]
+    start = draw(st.integers(0, len(plain)))
+    end = draw(st.integers(start, len(plain)))
+    return kind, plain[:start] + draw(st.binary(max_size=20)) + plain[end:]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.tuples(st.sampled_from([P, R, V]), st.binary(max_size=200)) | broken_files())
+def test_no_bytes_make_page_or_command_fail_or_leave_half_an_import(signed_in, file):
+    kind, content = file
+    before = stored()
+    record = by_page(signed_in("carol"), kind, content)
+    assert record.state in {"done", "previewed", "refused"}
+    after = stored()
+    if record.state != "done":
+        assert after == before
+    elif kind == P:
+        assert after["Prompt"] - before["Prompt"] == record.added
+    elif kind == R:
+        assert after["Response"] - before["Response"] == record.added
+    try:
+        by_command(django_settings.DATA_DIR, kind, content)
+    except CommandError:
+        assert stored() == after and record.state == "refused"
+    else:
+        assert stored() == after and record.state != "refused"  # what the page found, the command finds again

@@ -2,12 +2,15 @@
 
 import csv
 import io
+import json
 import zipfile
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.exchange.formats import json_rows
+from arena.exchange.formats import lines as lines_module
 from arena.exchange.formats.problems import Problem, RefusedError
 from arena.exchange.formats.reading import read
 from arena.exchange.formats.tables import Row, open_table
@@ -205,3 +208,35 @@ def test_any_text_comes_back_as_it_was_written(texts, delimiter, wide):
     content = out.getvalue().encode("utf-16" if wide else "utf-8")
     reading = read("prompts", content)
     assert [row.turns[0].content for row in reading.rows] == texts
+
+
+@given(
+    st.lists(
+        st.dictionaries(st.text(max_size=5), st.text(max_size=20) | st.integers() | st.none(), max_size=3)
+    ),
+    st.sampled_from(["", " ", "\n", "\r\n", "\r"]),
+    st.integers(1, 9),
+    st.text(max_size=3),
+)
+def test_an_array_is_read_the_same_in_pieces_of_any_size(objects, space, size, rest):
+    """Where each row is, and what is wrong where, included."""
+    plain = json.dumps(objects, ensure_ascii=False).replace("}, {", f"}}{space},{space}{{") + rest
+    with pytest.MonkeyPatch.context() as patch:
+        found = list(json_rows.array_rows(io.StringIO(plain, newline="")))
+        patch.setattr(json_rows, "_CHUNK", size)
+        assert list(json_rows.array_rows(io.StringIO(plain, newline=""))) == found
+    if not rest.strip():
+        assert [row.values for row in found] == objects
+
+
+def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(monkeypatch):
+    monkeypatch.setattr(lines_module, "MAX_LINE", 1000)
+    for content in (b"id,prompt\np1," + b"x" * 2000, b'{"a": 1}\n{"b": "' + b"x" * 2000):
+        with pytest.raises(RefusedError, match="a line is longer than 1,000"):
+            list(open_table(content).rows())
+
+
+def test_an_item_without_an_end_is_a_problem_before_it_fills_the_memory(monkeypatch):
+    monkeypatch.setattr(json_rows, "MAX_LINE", 1000)
+    monkeypatch.setattr(json_rows, "_CHUNK", 100)
+    assert "no item ends within 1,000" in problems('[{"a": 1},\n{"b": "' + "x" * 9000 + '"}]')[0].reason

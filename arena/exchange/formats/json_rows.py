@@ -79,7 +79,9 @@ class _Window:
             if end < len(self._held) or self._ended:
                 self.advance(end - self._position)
                 return self._held[end : end + 1]
-            self.advance(max(0, end - self._position - 1))  # the last may be the first half of an end of line
+            # An end of line of two characters isn't cut: the second may be still to come.
+            whole = 2 if self._held.endswith("\r\n") else 1
+            self.advance(max(0, end - self._position - whole))
             self._read_on()
 
     def advance(self, count: int) -> None:

@@ -46,9 +46,9 @@ def test_long_responses_are_cut_at_one_height_and_one_button_shows_both_whole(si
     page = rater.page
     a, b = heights(page)
     assert a == b < size["height"] * 0.7
-    page.get_by_role("button", name="Show all of A and B").first.click()
+    page.get_by_role("button", name="Show all of A and B", exact=True).first.click()
     assert min(heights(page)) > size["height"]
-    less = page.get_by_role("button", name="Show less of A and B")
+    less = page.get_by_role("button", name="Show less of A and B", exact=True)
     assert [button.get_attribute("aria-expanded") for button in less.all()] == ["true", "true"]
     page.keyboard.press("e")
     assert heights(page) == [a, b]

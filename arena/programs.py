@@ -97,7 +97,8 @@ def web_server(options: Options, listener: socket.socket, environment: Mapping[s
 
 
 def consumer(options: Options, environment: Mapping[str, str]) -> Program:
-    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "run_huey", "--quiet"]
+    # Checks of the code are CI's; here they would load every page and what it needs, some 80 MB.
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "run_huey", "--quiet", "--skip-checks"]
     command += ["--workers", str(settings.QUEUE_WORKERS), "--worker-type", "thread"]
     # TERM must mean "finish": by default huey drops running work on it.
     command += ["--graceful-signal", "TERM", "--shutdown-timeout", str(options.drain_seconds)]

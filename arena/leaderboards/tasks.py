@@ -7,6 +7,7 @@ from huey.contrib.djhuey import db_periodic_task, db_task
 
 from arena.leaderboards.models import SnapshotRun
 from arena.leaderboards.schedule import request_due
+from arena.leaderboards.undrawn import undrawn
 
 
 def do_run(run: SnapshotRun) -> None:
@@ -17,10 +18,11 @@ def do_run(run: SnapshotRun) -> None:
 
 
 def draw_charts() -> None:
-    # Nor does a web process need the 100 MB that drawing takes.
-    from arena.leaderboards import drawing
+    for snapshot in undrawn():
+        # Nor does a web process, or a worker with nothing to draw, need the 100 MB that drawing takes.
+        from arena.leaderboards import drawing
 
-    drawing.draw_missing()
+        drawing.draw(snapshot)
 
 
 @db_task()

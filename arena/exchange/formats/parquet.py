@@ -1,14 +1,16 @@
 """Parquet to rows of plain values: structs as dicts, lists as lists, never as arrays."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING, Any
 
 from arena.exchange.formats.problems import RefusedError
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 FORMAT = "Parquet"
 MAGIC = b"PAR1"
@@ -17,6 +19,10 @@ _BATCH = 500  # rows decoded at once
 
 @contextmanager
 def _opened(source: Path | bytes) -> Iterator[pq.ParquetFile]:
+    # 40 MB that only a process that meets a Parquet file needs.
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         with pq.ParquetFile(pa.BufferReader(source) if isinstance(source, bytes) else source) as file:
             yield file

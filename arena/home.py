@@ -41,6 +41,7 @@ def index(request: HttpRequest) -> HttpResponse:
     managed = objects_for(Campaign.objects.all(), user, Role.RESEARCHER).order_by("-pk")
     context = {
         "joined": joined(request),
+        "offered": offered(request),
         "campaigns": managed[:MANAGED],
         "tasks": tasks_for(user),
         "boards": newest_boards(user),
@@ -56,6 +57,16 @@ def joined(request: HttpRequest) -> list[Joined]:
         mine = campaign.battles.filter(rater=raters[str(campaign.pk)])
         found.append(Joined(campaign, mine.filter(vote__isnull=False, vote__retraction=None).count()))
     return found
+
+
+def offered(request: HttpRequest) -> list[Campaign]:
+    """Open to this member of the team by signing in, and not begun in this browser yet."""
+    begun = request.session.get(SESSION_KEY, {})
+    of_teams = objects_for(Campaign.objects.all(), request.user, Role.RATER)
+    to_sign_in = of_teams.filter(status=Campaign.Status.OPEN, admission=Campaign.Admission.LOGIN)
+    # Whoever may see the names is led to the campaign's page instead.
+    blind = to_sign_in.exclude(team__in=teams_of(request.user, Role.RESEARCHER))
+    return list(blind.exclude(pk__in=begun).order_by("-pk")[:MANAGED])
 
 
 def newest_boards(user: User) -> list[Listed]:

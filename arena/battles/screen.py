@@ -6,6 +6,7 @@ import secrets
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
@@ -119,6 +120,10 @@ def state_of(campaign: Campaign, battles: list[Shown], done: int, wanted: int) -
         return "battle"
     if wanted < 1:
         return "quota"
+    if campaign.has_ended(timezone.now()):
+        return "ended"
+    if campaign.target_votes or campaign.target_raters:
+        return "enough"
     return "finished" if done else "empty"
 
 

@@ -47,6 +47,23 @@ def test_a_paused_campaign_is_told_to_its_raters(client, small_campaign):
     assert "Small 0 votes paused" in words_of(client)
 
 
+def test_a_signed_in_rater_finds_the_campaigns_of_their_team(signed_in, small_campaign):
+    assert "Where you may rate" not in words_of(signed_in("alice"))
+    Campaign.objects.update(admission="login")
+    alice = signed_in("alice")
+    assert "Where you may rate Small Read the guide and begin" in words_of(alice)
+    alice.post("/campaigns/small/begin/")
+    said = words_of(alice)
+    assert "Where you may rate" not in said
+    assert "Small 0 votes Go on" in said
+
+
+@pytest.mark.parametrize("who", ["carol", "ravi", "mallory", "dora"])
+def test_nobody_else_is_offered_to_rate_there(signed_in, small_campaign, who):
+    Campaign.objects.update(admission="login")
+    assert "Where you may rate" not in words_of(signed_in(who))
+
+
 def test_an_admin_sees_drafts_and_what_they_lack(signed_in, small_campaign):
     Campaign.objects.update(status="draft")
     assert "nothing is missing: it can be opened" in words_of(signed_in("carol"))

@@ -75,3 +75,21 @@ def test_a_rater_who_comes_after_the_end_is_told_kindly(client, small_campaign):
     page = client.get(f"/join/{small_campaign.token}/").content.decode()
     assert "has come to its end" in page
     assert "Begin</button>" not in page
+
+
+def test_a_rater_at_work_is_thanked_when_the_end_comes(client, small_campaign, cast_votes):
+    client.post(f"/join/{small_campaign.token}/")
+    cast_votes(client)
+    Battle.objects.filter(vote=None).update(expires_at=timezone.now())
+    Campaign.objects.update(ends_at=timezone.now())
+    page = client.get("/campaigns/small/battle/").content.decode()
+    assert "This campaign has come to its end" in page
+    assert "My votes" in page
+
+
+def test_a_rater_who_finds_the_targets_met_is_thanked(client, small_campaign, people_vote):
+    Campaign.objects.update(target_raters=1)
+    people_vote(people=1, votes=4)
+    client.post(f"/join/{small_campaign.token}/")
+    page = client.get("/campaigns/small/battle/").content.decode()
+    assert "all the votes that it asked for" in page

@@ -20,6 +20,7 @@ from arena.endpoints.backoff import Retry, next_step
 from arena.endpoints.client import CallFailure, MaxTokensField
 from arena.endpoints.history import History, can_be_humbler, history_of
 from arena.endpoints.models import Call, Endpoint
+from arena.endpoints.turns import turn_to_write
 
 # Every other call would fail the same way: the run waits for its admin, and no money is lost.
 _PAUSING = frozenset({"auth", "quota", "host_refused", "not_found", "redirected"})
@@ -69,7 +70,8 @@ def do_one(endpoint_id: int, askers: Iterable[Asker]) -> tuple[Outcome, Asker | 
     be more. Of several askers the first with a due call is served."""
     later: list[ledger.Later] = []
     for asker in askers:
-        found = ledger.claim(endpoint_id, asker.eligible, asker.prepare)
+        with turn_to_write():
+            found = ledger.claim(endpoint_id, asker.eligible, asker.prepare)
         if isinstance(found, ledger.Claim):
             _carry_out(asker, found)
         elif isinstance(found, ledger.Ended):
@@ -83,11 +85,12 @@ def do_one(endpoint_id: int, askers: Iterable[Asker]) -> tuple[Outcome, Asker | 
 
 def _carry_out(asker: Asker, claim: ledger.Claim) -> None:
     result = None if claim.has_saved_reply else ledger.send(claim)
-    if isinstance(result, CallFailure):
-        handle_failure(asker, claim, result)
-    else:
-        limits.speed_up(claim.endpoint, _random)
-        asker.read(claim)
+    with turn_to_write():
+        if isinstance(result, CallFailure):
+            handle_failure(asker, claim, result)
+        else:
+            limits.speed_up(claim.endpoint, _random)
+            asker.read(claim)
 
 
 def handle_failure(asker: Asker, claim: ledger.Claim, failure: CallFailure) -> None:

@@ -8,6 +8,7 @@ asked again, the second is read and not bought again.
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import Case, Max, Min, Q, When
 from django.utils import timezone
 
@@ -27,9 +28,11 @@ from arena.endpoints.leases import LEASE, keep_lease
 from arena.endpoints.limits import LOST
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.endpoints.transport import Limits
+from arena.endpoints.turns import turn_to_write
 
 # A call that takes its worker down with it must not do so for ever.
 MOST_ATTEMPTS = 20
+RECORDING_TRIES = 5
 # So many failures in a row, whichever the calls, and the endpoint rests.
 CIRCUIT_FAILURES = 10
 CIRCUIT_REST = timedelta(seconds=60)
@@ -78,6 +81,8 @@ class Claim:
     def has_saved_reply(self) -> bool:
         return self.prepared is None
 
+
+_log = logging.getLogger(__name__)
 
 # Called in the claiming transaction before the call is taken; it may end the call instead, or put it off.
 Prepare = Callable[[Call], Prepared | Later | Ended]
@@ -199,8 +204,20 @@ def send(claim: Claim) -> Reply | CallFailure:
         raise ValueError(f"call {claim.call_id} has a reply already: read it")
     with keep_lease(claim.token):
         result = ask(claim.prepared.config, claim.prepared.payload)
-    record(claim, result)
+        _record_surely(claim, result)
     return result
+
+
+def _record_surely(claim: Claim, result: Reply | CallFailure) -> None:
+    """A reply that was paid for isn't given up because the database is busy; the lease is held meanwhile."""
+    for _ in range(RECORDING_TRIES - 1):
+        try:
+            record(claim, result)
+            return
+        except OperationalError:
+            _log.warning("the attempt of call %s could not be stored; another try", claim.call_id)
+            connection.close_if_unusable_or_obsolete()
+    record(claim, result)
 
 
 def record(claim: Claim, result: Reply | CallFailure) -> None:
@@ -222,8 +239,9 @@ def record(claim: Claim, result: Reply | CallFailure) -> None:
         found = columns | {"error_kind": result.kind, "error_text": result.message}
     for name, value in found.items():
         setattr(claim.attempt, name, value)
-    if not open_attempt.exclude(error_kind=LOST).update(**found):
-        open_attempt.filter(error_kind=LOST).update(**columns)
+    with turn_to_write():
+        if not open_attempt.exclude(error_kind=LOST).update(**found):
+            open_attempt.filter(error_kind=LOST).update(**columns)
 
 
 def _cost(claim: Claim, result: Reply | CallFailure) -> Decimal:

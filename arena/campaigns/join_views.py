@@ -54,8 +54,11 @@ def welcome(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @require_GET
 @never_cache
 def guide(request: HttpRequest, slug: str) -> HttpResponse:
-    campaign = get_object_or_404(Campaign, slug=slug)
+    """Whoever has no place is told how to get one; a campaign that isn't there looks the same."""
+    campaign = Campaign.objects.filter(slug=slug).first()
+    if campaign is None:
+        return render(request, "battles/no_place.html", status=404)
     is_staff = access.has_role(request.user, campaign.team_id, Role.RESEARCHER)
     if not is_staff and current_rater(request, campaign) is None:
-        raise Http404
+        return render(request, "battles/no_place.html", status=404)
     return render(request, "campaigns/guide.html", {"campaign": campaign, "guide": campaign.current_guide})

@@ -48,6 +48,16 @@ def test_a_campaign_and_none_at_all_look_the_same(make_campaign, visitor, who, p
         assert "Secret tournament" not in body(found)
 
 
+@pytest.mark.parametrize("who", ["stranger", "mallory", "alice", "dora"])
+def test_the_guide_is_for_who_has_a_place_and_says_how_to_get_one(make_campaign, visitor, who):
+    make_campaign(name="Secret tournament")
+    someone = visitor(who)
+    here, nowhere = (someone.get(f"/campaigns/{slug}/guide/") for slug in ("small", "none"))
+    assert here.status_code == nowhere.status_code == 404
+    assert INVITED_ONLY in body(here)
+    assert body(here) == body(nowhere)
+
+
 @pytest.mark.parametrize("path", RATERS_PAGES)
 @pytest.mark.parametrize("who", ["ravi", "carol"])
 def test_the_team_is_led_to_the_preview(small_campaign, visitor, who, path):

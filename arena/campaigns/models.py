@@ -33,9 +33,9 @@ class Campaign(models.Model):
         CLOSED = "closed", _("closed")
 
     class LeakPolicy(models.TextChoices):
-        FLAG = "flag", _("draw it, and flag its votes")
-        EXCLUDE = "exclude", _("never draw it")
-        MASK = "mask", _("draw it with the name masked")
+        FLAG = "flag", _("drawn, and listed among the leaks")
+        EXCLUDE = "exclude", _("never drawn")
+        MASK = "mask", _("drawn with the name masked")
 
     LARGEST_REPEAT_SHARE = 0.5
     LARGEST_GOLD_SHARE = 0.3

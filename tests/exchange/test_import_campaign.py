@@ -125,9 +125,14 @@ def test_the_campaign_is_set_up_as_it_was(used, there_and_back):
         "leak_policy": "mask",
     }
     names = (*settings, "reveal", "description", "name")
-    before, after = there_and_back(
-        lambda: used(**settings), lambda campaign: [getattr(campaign, name) for name in names]
-    )
+
+    def make():
+        small = used()
+        Campaign.objects.update(**settings)
+        small.campaign.refresh_from_db()
+        return small
+
+    before, after = there_and_back(make, lambda campaign: [getattr(campaign, name) for name in names])
     assert after == before and after[0] == 9
     assert Campaign.objects.get().status == Campaign.Status.DRAFT
 

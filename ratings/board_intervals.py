@@ -29,10 +29,15 @@ from ratings.bootstrap_large import (
     sums_of_rows,
 )
 from ratings.newton import Vector
+from ratings.rows import sum_by
 from ratings.uncertainty import critical_values
 
 RESAMPLED_BY_PAIR = 50_000
 """From so many votes on resamples are drawn as sums per pair (bootstrap_large), below vote by vote."""
+
+MANY_VOTES_EACH = 300
+"""Where every competitor has so many, a tenth of that is enough: a resample is then near the fit, where two
+steps on the sums per pair are as good as a refit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +81,19 @@ def _resample(board: FittedBoard, progress: Progress | None) -> list[Resamples]:
     """One run for independent votes, or one for each dimension in which they cluster."""
     options, fit = board.options, board.fit
     settings = {"resamples": options.bootstrap, "seed": options.seed}
-    if board.cells.counts.sum() >= RESAMPLED_BY_PAIR and fit.pseudo is None:
+    if fit.pseudo is None and _many_votes(board):
         sums, samples = _samples(board)
         return [bootstrap_large(fit, sums, s, **settings, progress=progress) for s in samples]
     units, draws = _draws(board)
     return [bootstrap(fit, units, draw, **settings, progress=progress) for draw in draws]
+
+
+def _many_votes(board: FittedBoard) -> bool:
+    cells, fought = board.cells, board.fit.graph.fought
+    votes = cells.counts.sum(axis=1)
+    each = sum_by(cells.low, votes, cells.n_competitors) + sum_by(cells.high, votes, cells.n_competitors)
+    needed = RESAMPLED_BY_PAIR / 10 if each[fought].min() >= MANY_VOTES_EACH else RESAMPLED_BY_PAIR
+    return bool(votes.sum() >= needed)
 
 
 def _samples(board: FittedBoard) -> tuple[PairSums, list[Sample]]:

@@ -10,9 +10,8 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, ndtr, ndtri, stdtr, stdtrit
 
 from ratings.errors import BadOptionError, BadValueError, NoVotesError, ShapeError
 from ratings.newton import Matrix, Vector
@@ -124,7 +123,7 @@ def upper_tail(t: Vector, degrees: Vector) -> Vector:
     """P(T > t) (any shape) with these degrees of freedom; normal where infinite, 1 where there are none."""
     finite = np.isfinite(degrees)
     safe = np.where(finite & (degrees > 0), degrees, 1.0)
-    tail = np.where(finite, stats.t.sf(t, safe), stats.norm.sf(t))
+    tail = np.where(finite, stdtr(safe, -t), ndtr(-t))
     return np.where(degrees > 0, tail, 1.0)
 
 
@@ -153,7 +152,7 @@ def effect_sizes(
 ) -> Effect:
     """Estimate, lower and upper end of each effect size of d; all rise with d, so the ends carry over."""
     upper = (1 + confidence) / 2
-    critical = float(stats.t.ppf(upper, degrees) if np.isfinite(degrees) else stats.norm.ppf(upper))
+    critical = float(stdtrit(degrees, upper) if np.isfinite(degrees) else ndtri(upper))
     d = np.array([difference, difference - critical * deviation, difference + critical * deviation])
     p = expit(d)
     h = 2 * np.arcsin(np.sqrt(p)) - np.pi / 2

@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, sqrt
 
-from scipy.special import expit, logit
-from scipy.stats import norm
+from scipy.special import expit, logit, ndtri
 
 from ratings.errors import BadOptionError, BadValueError
 from ratings.proportions import check_confidence
@@ -164,7 +163,7 @@ def _quantiles(confidence: float, power: float, comparisons: int) -> tuple[float
             f"power {power} for {comparisons} comparisons",
             todo="power from 0.5 to below 1, comparisons from 1",
         )
-    return float(norm.isf((1 - confidence) / 2 / comparisons)), float(norm.ppf(power))
+    return -float(ndtri((1 - confidence) / 2 / comparisons)), float(ndtri(power))
 
 
 def _positive(**numbers: float) -> None:

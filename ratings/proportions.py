@@ -12,7 +12,7 @@ from math import asin, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special, stats
 
 from ratings.errors import BadOptionError, BadValueError, NoVotesError, ShapeError
 
@@ -99,7 +99,7 @@ def wilson_interval(successes: float, n: float, *, confidence: float = 0.95) -> 
         raise NoVotesError("a share of no rows has no interval", todo="ask only where there are votes")
     if not 0 <= successes <= n:
         raise BadValueError(f"{successes} successes in {n} trials")
-    return _wilson(successes / n, n, float(stats.norm.isf((1 - confidence) / 2)))
+    return _wilson(successes / n, n, -float(special.ndtri((1 - confidence) / 2)))
 
 
 def share(success: ArrayLike, cluster: ArrayLike | None = None, *, confidence: float = 0.95) -> Share:
@@ -124,7 +124,7 @@ def share(success: ArrayLike, cluster: ArrayLike | None = None, *, confidence: f
     else:
         effective = min(float(n), p * (1 - p) / mean.standard_error**2)
     df = max(mean.effective_clusters - 1, 1.0)
-    lower, upper = _wilson(p, effective, float(stats.t.isf((1 - confidence) / 2, df)))
+    lower, upper = _wilson(p, effective, -float(special.stdtrit(df, (1 - confidence) / 2)))
     return Share(p, lower, upper, successes, n, effective, mean.clusters, confidence)
 
 
@@ -149,9 +149,9 @@ def clustered_mean(values: ArrayLike, cluster: ArrayLike | None = None, *, confi
         return Mean(estimate, None, None, None, None, len(x), groups, effective, confidence)
     without = (x.sum() - sums) / (len(x) - sizes)
     error = sqrt((groups - 1) / groups * float(np.sum((without - estimate) ** 2)))
-    half = float(stats.t.isf((1 - confidence) / 2, effective - 1)) * error
+    half = -float(special.stdtrit(effective - 1, (1 - confidence) / 2)) * error
     if error > 0:
-        p = float(2 * stats.t.sf(abs(estimate) / error, effective - 1))
+        p = float(2 * special.stdtr(effective - 1, -abs(estimate) / error))
     else:
         p = float(estimate == 0)
     return Mean(estimate, error, estimate - half, estimate + half, p, len(x), groups, effective, confidence)
@@ -189,9 +189,9 @@ def mcnemar(only_first: int, only_second: int) -> McNemar:
         exact_p=exact,
         mid_p=mid,
         chi_squared=plain,
-        chi_squared_p=float(stats.chi2.sf(plain, 1)),
+        chi_squared_p=float(special.chdtrc(1, plain)),
         corrected=corrected,
-        corrected_p=float(stats.chi2.sf(corrected, 1)),
+        corrected_p=float(special.chdtrc(1, corrected)),
         p=exact if n < EXACT_BELOW else mid,
         odds_ratio=b / c if c else None,
     )
@@ -207,7 +207,7 @@ def paired_difference(only_first: int, only_second: int, prompts: int, *, confid
     if n <= 0 or b < 0 or c < 0 or b + c > n:
         raise BadValueError(f"{b} and {c} discordant prompts of {n}")
     difference, error = (b - c) / n, sqrt(b + c - (b - c) ** 2 / n) / n
-    half = float(stats.norm.isf((1 - confidence) / 2)) * error
+    half = -float(special.ndtri((1 - confidence) / 2)) * error
     p = mcnemar(b, c).p
     return Mean(difference, error, difference - half, difference + half, p, n, n, float(n), confidence)
 

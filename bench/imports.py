@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode
 
-from bench import battles
+from bench import battle_data, battle_raters
 
 MODELS = 10
 PASSWORD = "lance-and-shield-7"
@@ -66,7 +66,7 @@ def fill(rows: int) -> str:
     from arena.corpus.models import Prompt, PromptSet
     from arena.raters.models import Team
 
-    token = battles.fill(argparse.Namespace(prompts=200, models=8, votes=2000))
+    token = battle_data.fill(argparse.Namespace(prompts=200, models=8, votes=2000))
     large = PromptSet.objects.create(team=Team.default(), name="large", status=PromptSet.Status.PUBLISHED)
     prompts = (
         Prompt(
@@ -218,15 +218,17 @@ def growth(before: dict[int, tuple[int, int]], after: dict[int, tuple[int, int]]
 # --- the measurement --------------------------------------------------------------------------------------
 
 
-def votes(arguments: argparse.Namespace, port: int, token: str, until: threading.Event) -> battles.Tally:
+def votes(
+    arguments: argparse.Namespace, port: int, token: str, until: threading.Event
+) -> battle_raters.Tally:
     """Cast at the given rate, each due at a time of its own, until told to stop."""
-    raters = [battles.Rater(port, token) for _ in range(arguments.raters)]
+    raters = [battle_raters.Rater(port, token) for _ in range(arguments.raters)]
     for rater in raters:
         rater.join()
-    tally, every = battles.Tally(), arguments.raters / arguments.rate
+    tally, every = battle_raters.Tally(), arguments.raters / arguments.rate
     begun = time.perf_counter()
 
-    def work(number: int, rater: battles.Rater) -> None:
+    def work(number: int, rater: battle_raters.Rater) -> None:
         due = begun + number * every / arguments.raters
         while not until.wait(max(0, due - time.perf_counter())):
             tally.time(rater, due)
@@ -240,7 +242,7 @@ def votes(arguments: argparse.Namespace, port: int, token: str, until: threading
     return tally
 
 
-def latencies(tally: battles.Tally) -> dict:
+def latencies(tally: battle_raters.Tally) -> dict:
     took = sorted(tally.latencies)
     shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
     figures = {
@@ -253,7 +255,7 @@ def latencies(tally: battles.Tally) -> dict:
     )
 
 
-def quiet_votes(arguments: argparse.Namespace, port: int, token: str) -> battles.Tally:
+def quiet_votes(arguments: argparse.Namespace, port: int, token: str) -> battle_raters.Tally:
     until = threading.Event()
     threading.Timer(arguments.quiet, until.set).start()
     return votes(arguments, port, token, until)
@@ -307,8 +309,8 @@ def measure(arguments: argparse.Namespace, folder: Path) -> int:
     write_file(path, arguments.rows, int(arguments.megabytes * 1024 * 1024))
     before = (Vote.objects.count(), Response.objects.count())
     connections.close_all()
-    port = battles.free_port()
-    server = battles.start_server(port, folder / "server.log")
+    port = battle_raters.free_port()
+    server = battle_raters.start_server(port, folder / "server.log")
     try:
         admin = Admin(port)
         admin.sign_in()

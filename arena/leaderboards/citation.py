@@ -16,8 +16,9 @@ def cite(snapshot: Snapshot) -> str:
     """One line, the same in every language; with the address if PUBLIC_URL says what it is."""
     board = snapshot.leaderboard
     votes = snapshot.counts["votes"]
-    people = board.source == Leaderboard.Source.RATERS
-    counted = f"{votes:,} votes of {snapshot.counts['raters']:,} raters" if people else f"{votes:,} judgments"
+    by_people = board.source in (Leaderboard.Source.RATERS, Leaderboard.Source.COMBINED)
+    raters = f"{votes:,} votes of {snapshot.counts['raters']:,} raters"
+    counted = raters if by_people else f"{votes:,} judgments"
     cutoff = snapshot.cutoff.astimezone(UTC)
     parts = (
         f"{board.campaign.team.name}",

@@ -8,8 +8,9 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from arena.leaderboards import board_facts
+from arena.leaderboards import board_facts, downloads
 from arena.leaderboards.board_rows import rank_words
+from arena.leaderboards.citation import cite
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.sentences import signed
 from arena.leaderboards.snapshot_diff import Moved, diff_of
@@ -57,6 +58,9 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
         "before": leaderboard.snapshots.filter(pk__lt=pk).first(),
         "facts": board_facts.facts_of(snapshot, leaderboard.judge_id is not None),
         "rows": [(standing, rank_words(standing)) for standing in standings],
+        "citation": cite(snapshot),
+        "tables": downloads.TABLES,
+        "kinds": list(downloads.MEDIA_TYPES),
         "simulated": board_facts.say_simulated([snapshot]),
         "section": "boards",
     }

@@ -80,6 +80,12 @@ def raters_of(campaign: Campaign) -> QuerySet[Rater]:
     )
 
 
+def in_force(campaign_id: int, at: datetime) -> Q | None:
+    """The votes of a campaign that some exclusion leaves out at that time; None without any exclusion."""
+    found = Exclusion.objects.in_force(at).filter(campaign=campaign_id)
+    return left_out_by(found) if found.exists() else None
+
+
 def counts_by_rule(votes: QuerySet[Vote], campaign_id: int, at: datetime | None = None) -> dict[str, int]:
     """How many of a campaign's votes each rule leaves out at that time; a vote counts under one rule only."""
     in_force = Exclusion.objects.in_force(at).filter(campaign=campaign_id)

@@ -12,8 +12,8 @@ from markdown_it.rules_inline import StateInline
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 MAX_FORMULA = 2_000  # characters; longer ones are shown as typed
-# A macro can double its text at every step, so that forty characters become a terabyte. A link's address would
-# become an attribute, which is taken away: its text would vanish.
+# A macro can double its text at every step, so that forty characters become a terabyte. A link's address
+# would become an attribute, which is taken away: its text would vanish.
 _MACRO = re.compile(r"\\(?:re|provide)?newcommand|\\(?:[egx]?def|let|DeclareMathOperator|href)(?![A-Za-z])")
 _SMALL = re.compile(r"-?\d{0,2}(?:\.\d+)?em")
 _MONEY = re.compile(r"\d[^\\^_={}]*?[\s(/–-][^\W\d_]{2,}[^\\^_={}]*$")

@@ -105,11 +105,13 @@ def _reasons(board: FittedBoard, at: NDArray[np.int64], to: NDArray[np.int64]) -
     ]
 
 
-def _effective(board: FittedBoard, at: NDArray[np.int64], to: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Effective clusters of each difference (m,)."""
+def _effective(
+    board: FittedBoard, at: NDArray[np.int64], to: NDArray[np.int64], calls: int = 1
+) -> NDArray[np.float64]:
+    """Effective clusters of each difference (m,), asked for so many times."""
     covariance = board.covariance
     visits = 0 if board.scores is None else len(board.scores.rows) * len(covariance.dimensions) * len(at)
-    if visits <= MOST_ROW_VISITS:
+    if visits * calls <= MOST_ROW_VISITS:
         contrasts = (contrast_of(board, i, j) for i, j in zip(at.tolist(), to.tolist(), strict=True))
         return np.array([effective_clusters_of(board, contrast) for contrast in contrasts])
     per = covariance.effective_per_parameter
@@ -241,7 +243,7 @@ def _category_difference(
     place = np.argsort(board.board.order)
     at, to = np.array([place[i]]), np.array([place[j]])
     difference = float(board.rating[i] - board.rating[j])
-    effective = _effective(board.board, at, to)
+    effective = _effective(board.board, at, to, calls=MOST_DETAILED)
     if effective[0] < NO_INTERVAL:
         return {"difference": round(difference, DECIMALS), "lower": None, "upper": None}
     critical = float(critical_values(effective - 1, board.board.options.confidence)[0])

@@ -35,7 +35,8 @@ def ensure_leaderboards(campaign: Campaign) -> list[Leaderboard]:
     """
     judges = list(Judge.objects.filter(pk__in=judges_of(campaign)).order_by("pk"))
     boards = [default_leaderboard(campaign, board, judge) for judge in (None, *judges) for board in BOARDS]
-    if len(judges) > 1:
+    # As in a panel's rows: wordings on one model are one voice.
+    if len({judge.endpoint_id or f"recorded {judge.pk}" for judge in judges}) > 1:
         panel = Leaderboard.Source.PANEL
         boards += [default_leaderboard(campaign, board, None, panel) for board in BOARDS]
     if judges and Vote.objects.filter(battle__campaign=campaign).exists():

@@ -1,11 +1,11 @@
 """Canaries: pairs in which one response tells the judge what to find."""
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from arena.judging import canaries, probing
 from arena.judging.choosing import CannotPlanError
-from arena.judging.models import Rubric
+from arena.judging.models import JudgeRun, Rubric
 from tests.endpoints.fake_server import answer
 from tests.judging.conftest import verdict, work_off
 
@@ -67,3 +67,13 @@ def test_an_admin_starts_them_from_the_card_and_reads_the_replies(court, server,
 def test_the_command_asks_them_too(court, server, capsys):
     call_command("run_judges", "small", "--canaries", "--here")
     assert "40 of 40 probes read, 0 failed" in capsys.readouterr().out
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "options", [["--replicates", "2"], ["--verbosity-rule"], ["--max-calls", "5"]], ids=lambda found: found[0]
+)
+def test_options_that_are_for_battles_are_refused(court, options):
+    with pytest.raises(CommandError, match="leave"):
+        call_command("run_judges", "small", "--canaries", *options)
+    assert not JudgeRun.objects.exists()

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from arena.judging.models import JudgeRun, Judgment
+from arena.judging import probing
+from arena.judging.calibration_models import Calibration
+from arena.judging.errands import rubric_text
+from arena.judging.models import Judge, JudgeRun, Judgment, Rubric
 from arena.judging.planning import plan_run
 from tests.endpoints.fake_server import answer
 from tests.judging.conftest import work_off
@@ -94,3 +99,37 @@ def test_a_connection_is_tested_without_leaving_the_list(carol, court, server, l
     assert carol.url.endswith("/endpoints/")
     assert server.calls == 1
     assert violations(carol) == []
+
+
+def test_rubrics_probes_and_calibrations_are_legible_on_a_phone_light_and_dark(
+    carol, court, server, live_server
+):
+    scored = Rubric.publish(
+        court.campaign.team, "Scores", replace(rubric_text(court.judge.rubric), mode="pointwise")
+    )
+    scorer = Judge.objects.create(
+        team=court.campaign.team, name="Scorer", endpoint=court.endpoint, rubric=scored
+    )
+    scores = probing.plan_scores(court.campaign, [scorer], probing.responses_of(court.pks[:1]))
+    canaries = probing.plan_canaries(court.campaign, court.judge)
+    labels = Calibration.objects.create(
+        campaign=court.campaign, name="First", seed=1, held_out_percent=50, least_votes=1, sha256="a" * 64
+    )
+    paths = (
+        "rubrics/new/?starter=code",
+        f"judging/runs/{scores.pk}/",
+        f"judging/runs/{canaries.pk}/",
+        "judging/",
+        "judging/calibrations/",
+        "judging/calibrations/new/",
+        f"judging/calibrations/{labels.pk}/",
+        f"judging/runs/{scores.pk}/wordings/",
+    )
+    work_off(court.endpoint)
+    carol.set_viewport_size({"width": 375, "height": 800})
+    carol.set_default_navigation_timeout(60_000)
+    for number, path in enumerate(paths):
+        carol.emulate_media(color_scheme=("light", "dark")[number % 2])
+        carol.goto(f"{live_server.url}/{path}")
+        assert (path, violations(carol)) == (path, [])
+        assert carol.evaluate("document.documentElement.scrollWidth") <= 375, path

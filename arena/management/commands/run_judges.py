@@ -104,7 +104,12 @@ class Command(BaseCommand):
 
     def plan(self, campaign: Campaign, judges: list[Judge], options: dict[str, Any]) -> Iterator[JudgeRun]:
         limits = {"budget_usd": options["budget"], "max_calls": options["max_calls"]}
+        probing_only = options["canaries"] or any(takes_one_response(judge) for judge in judges)
+        if probing_only and (options["replicates"] > 1 or options["verbosity_rule"]):
+            raise CommandError("--replicates and --verbosity-rule are for battles: leave them out")
         if options["canaries"]:
+            if options["max_calls"] is not None:
+                raise CommandError("--canaries takes 40 calls for each judge: leave out --max-calls")
             for judge in judges:
                 yield probing.plan_canaries(campaign, judge, budget_usd=options["budget"])
             return

@@ -94,13 +94,17 @@ def take(_options: argparse.Namespace) -> dict:
     from arena.leaderboards import snapshots
     from arena.leaderboards.defaults import ensure_leaderboards
     from arena.leaderboards.models import Leaderboard
+    from arena.leaderboards.schedule import request_snapshot
+    from arena.leaderboards.sources import Round
 
+    round_ = Round()
     people = Leaderboard.Source.RATERS
     found: dict = {}
     for board in ensure_leaderboards(Campaign.objects.get(slug=SLUG)):
         if board.source == people:
             wall, cpu = time.perf_counter(), time.process_time()
-            run = snapshots.take_snapshot(board)
+            run = request_snapshot(board)
+            snapshots.do_run(run, round_)
             found[board.slug] = {
                 "state": run.state,
                 "wall_s": round(time.perf_counter() - wall, 2),

@@ -128,7 +128,7 @@ def stored_response(wanted: GenerationCall) -> Response | None:
 
 def _refusal(wanted: GenerationCall, call: Call) -> tuple[str, str] | None:
     prompt = wanted.prompt
-    if prompt.prompt_set.is_internal and not call.endpoint.is_internal:
+    if not prompt.prompt_set.may_go_to(call.endpoint):
         return Call.State.BAD_REQUEST, "internal_text"
     if prompt.tombstone is not None:
         return Call.State.CANCELLED, REDACTED

@@ -177,7 +177,7 @@ def _check(prompt_set: PromptSet, competitors: Sequence[Competitor], budget_usd:
         endpoint = _endpoint(competitor)
         if competitor.team_id != prompt_set.team_id or endpoint.team_id != prompt_set.team_id:
             raise CannotGenerateError(f"{competitor.name} belongs to another team")
-        if prompt_set.is_internal and not endpoint.is_internal:
+        if not prompt_set.may_go_to(endpoint):
             raise CannotGenerateError(
                 f"“{prompt_set}” is internal and {endpoint.name} isn't: its prompts are never sent there"
             )

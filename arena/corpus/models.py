@@ -98,8 +98,8 @@ class PromptSet(Arriving):
         return self.status == self.Status.DRAFT
 
     def may_go_to(self, endpoint: Endpoint) -> bool:
-        """Whether its texts may be sent there: internal ones go to internal endpoints alone."""
-        return endpoint.is_internal or not self.is_internal
+        """Whether its texts may be sent there."""
+        return endpoint.may_receive(internal=self.is_internal)
 
 
 class Prompt(Arriving):

@@ -124,6 +124,10 @@ class Endpoint(models.Model):
         """End its rest, whatever ordered it."""
         Endpoint.objects.filter(pk=self.pk).update(paused_until=None, rest_reason="", slots=None)
 
+    def may_receive(self, *, internal: bool) -> bool:
+        """The one rule on internal texts: whoever sends any, to be answered, judged or labelled, asks."""
+        return self.is_internal or not internal
+
     @property
     def is_resting(self) -> bool:
         return self.paused_until is not None and self.paused_until > timezone.now()

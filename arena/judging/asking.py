@@ -62,8 +62,10 @@ def prepare(call: Call) -> ledger.Prepared | ledger.Later | ledger.Ended:
 
 
 def _refusal(errand: Errand, call: Call) -> tuple[str, str] | None:
-    if errand.is_internal and not call.endpoint.is_internal:
+    if not call.endpoint.may_receive(internal=errand.is_internal):
         return Call.State.BAD_REQUEST, "internal_text"
+    if errand.is_redacted:
+        return Call.State.BAD_REQUEST, "redacted"
     if call.attempt_count >= ledger.MOST_ATTEMPTS:
         return Call.State.GAVE_UP, "too_many_attempts"
     return None

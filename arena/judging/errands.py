@@ -54,6 +54,17 @@ class Errand:
         return rubric_text(self.judge.rubric)
 
     @property
+    def is_redacted(self) -> bool:
+        """Whether a text is gone: of what is left nobody could judge."""
+        if isinstance(self.row, JudgeCall):
+            battle = self.row.judgment.battle
+            texts: list[Prompt | Response | None] = [battle.prompt, battle.response_a, battle.response_b]
+        else:
+            response = self.row.response
+            texts = [response, response.prompt if response else None]
+        return any(text is not None and text.tombstone is not None for text in texts)
+
+    @property
     def is_internal(self) -> bool:
         """Whether the texts may not leave the house."""
         if isinstance(self.row, JudgeCall):

@@ -212,8 +212,11 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
             "judgment__battle__prompt__messages",
             "judgment__battle__prompt__reference",
             "judgment__battle__prompt__prompt_set__is_internal",
+            "judgment__battle__prompt__tombstone",
             "judgment__battle__response_a__text",
+            "judgment__battle__response_a__tombstone",
             "judgment__battle__response_b__text",
+            "judgment__battle__response_b__tombstone",
         )
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from django.conf import settings
 
-SOURCES = ("ratings/**/*.py", "arena/leaderboards/comparisons.py", "arena/leaderboards/snapshots.py")
+ROWS = ("combined", "comparisons", "judged_rows", "lookups", "snapshots", "sources", "usable")
+SOURCES = ("ratings/**/*.py", *(f"arena/leaderboards/{name}.py" for name in ROWS))
 
 
 @cache

@@ -25,6 +25,7 @@ from arena.corpus.hardness import hardness_at
 from arena.corpus.models import HARD_AT_LEAST, Prompt, Response
 from arena.judging.models import Judgment
 from arena.leaderboards import judged_rows
+from arena.leaderboards.lookups import LOOKUP_CHUNK, UNKNOWN, as_number, distinct, lookup, of_each
 from arena.leaderboards.models import Leaderboard
 from arena.raters.models import Rater
 from ratings.comparisons import OUTCOMES, TIE_UNSTABLE, UNSTABLE_A, UNSTABLE_B, Comparisons
@@ -32,9 +33,6 @@ from ratings.comparisons import OUTCOMES, TIE_UNSTABLE, UNSTABLE_A, UNSTABLE_B, 
 Columns = dict[str, NDArray[np.int64]]
 
 CHUNK = 20_000
-# SQLite takes no more than 32,766 parameters in one query.
-LOOKUP_CHUNK = 30_000
-UNKNOWN = -1
 UNSTABLE = (TIE_UNSTABLE, UNSTABLE_A, UNSTABLE_B)
 STYLE = ("length", "headings", "list_items", "bold")
 
@@ -97,20 +95,31 @@ def read_rows(leaderboard: Leaderboard, cutoff: Cutoff) -> BoardRows:
 
 
 def read_columns(leaderboard: Leaderboard, cutoff: Cutoff) -> Read:
+    return narrowed(leaderboard, read_source(leaderboard, cutoff))
+
+
+def read_source(leaderboard: Leaderboard, cutoff: Cutoff) -> Read:
+    """All rows of the leaderboard's source, whichever prompts it counts: siblings can share them."""
     if leaderboard.source == Leaderboard.Source.RATERS:
         columns, left_out = _votes(leaderboard, cutoff)
     elif leaderboard.source == Leaderboard.Source.PANEL:
         columns, left_out = _panel(leaderboard, cutoff)
     else:
         columns, left_out = _judgments(leaderboard, cutoff)
+    return Read(columns, left_out, cutoff)
+
+
+def narrowed(leaderboard: Leaderboard, read: Read) -> Read:
+    """The rows that this leaderboard counts."""
+    columns, left_out = read.columns, dict(read.left_out)
     if leaderboard.subset == Leaderboard.Subset.HARD:
-        prompts = _distinct(columns["prompt"])
-        columns = _keep_hard(columns, prompts, _hardness(prompts, cutoff), left_out)
+        prompts = distinct(columns["prompt"])
+        columns = _keep_hard(columns, prompts, _hardness(prompts, read.cutoff), left_out)
     if leaderboard.style_control:
         columns = _keep(
             columns, (columns["response_a"] >= 0) & (columns["response_b"] >= 0), left_out, "no_response"
         )
-    return Read(columns, left_out, cutoff)
+    return Read(columns, left_out, read.cutoff)
 
 
 def _rows_of(leaderboard: Leaderboard) -> QuerySet[Any]:
@@ -228,12 +237,6 @@ def _code_of(outcomes: Mapping[str, str]) -> Case:
     return Case(*whens, default=UNKNOWN, output_field=IntegerField())
 
 
-def _as_number(field: str) -> Case:
-    """1, 0, or UNKNOWN for a boolean that may be null."""
-    true, false = When(**{field: True}, then=1), When(**{field: False}, then=0)
-    return Case(true, false, default=UNKNOWN, output_field=IntegerField())
-
-
 def _keep(columns: Columns, rows: NDArray[np.bool_], left_out: dict[str, int], reason: str) -> Columns:
     left_out[reason] = int(len(rows) - rows.sum())
     return {name: column[rows] for name, column in columns.items()}
@@ -250,56 +253,29 @@ def _keep_hard(
     columns: Columns, prompts: NDArray[np.int64], hard: NDArray[np.int64], left_out: dict[str, int]
 ) -> Columns:
     """Only prompts known to be hard. A prompt nobody has looked at isn't easy: it's counted by name."""
-    known = np.where(columns["prompt"] == UNKNOWN, UNKNOWN, _of_each(columns["prompt"], prompts, hard))
+    known = np.where(columns["prompt"] == UNKNOWN, UNKNOWN, of_each(columns["prompt"], prompts, hard))
     columns = _keep(columns, known != UNKNOWN, left_out, "hardness_unknown")
     return _keep(columns, known[known != UNKNOWN] == 1, left_out, "not_hard")
 
 
 def _style(columns: Columns) -> tuple[NDArray[np.float64], str]:
     """Signed relative differences (a − b)/(a + b), 0 where neither has any; and the unit of length."""
-    responses = _distinct(columns["response_a"], columns["response_b"])
+    responses = distinct(columns["response_a"], columns["response_b"])
     names = ["characters", "headings", "list_items", "bold", Coalesce(F("tokens"), UNKNOWN)]
-    characters, *rest, tokens = _lookup(Response.objects.all(), responses, names)
+    characters, *rest, tokens = lookup(Response.objects.all(), responses, names)
     unit = "characters" if (tokens == UNKNOWN).any() else "tokens"
     covariates = []
     for counts in (tokens if unit == "tokens" else characters, *rest):
-        a = _of_each(columns["response_a"], responses, counts)
-        b = _of_each(columns["response_b"], responses, counts)
+        a = of_each(columns["response_a"], responses, counts)
+        b = of_each(columns["response_b"], responses, counts)
         covariates.append(np.divide(a - b, a + b, out=np.zeros(len(a)), where=a + b > 0))
     return np.stack(covariates, axis=1), unit
-
-
-def _distinct(*ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    distinct: NDArray[np.int64] = np.unique(np.concatenate(ids))
-    return distinct[distinct != UNKNOWN]
-
-
-def _lookup(rows: QuerySet[Any], ids: NDArray[np.int64], fields: list[Any]) -> list[NDArray[np.int64]]:
-    """One column per field, in the order of the sorted ids."""
-    found: list[tuple[int, ...]] = []
-    for start in range(0, len(ids), LOOKUP_CHUNK):
-        part = ids[start : start + LOOKUP_CHUNK].tolist()
-        found += rows.filter(pk__in=part).order_by("pk").values_list("pk", *fields)
-    table = np.array(found, dtype=np.int64).reshape(-1, 1 + len(fields))
-    if not np.array_equal(table[:, 0], ids):
-        raise LookupError(f"{len(ids) - len(table)} rows of {rows.model.__name__} went missing while reading")
-    return list(table[:, 1:].T)
-
-
-def _of_each(
-    ids: NDArray[np.int64], known: NDArray[np.int64], values: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """The value of each id; ids that are UNKNOWN get an arbitrary one, to be masked by the caller."""
-    if not len(known):
-        return np.full(len(ids), UNKNOWN, dtype=np.int64)
-    place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
-    return values[place]
 
 
 def assemble(leaderboard: Leaderboard, read: Read) -> BoardRows:
     columns = read.columns
     covariates, unit = _style(columns) if leaderboard.style_control else (None, "")
-    competitors = _distinct(columns["a"], columns["b"])
+    competitors = distinct(columns["a"], columns["b"])
     comparisons = Comparisons.of(
         max(len(competitors), 1),
         np.searchsorted(competitors, columns["a"]),
@@ -326,7 +302,7 @@ def assemble(leaderboard: Leaderboard, read: Read) -> BoardRows:
 
 def _categories(columns: Columns) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """The names of categories, and each row's: UNKNOWN for a row without a prompt."""
-    prompts = _distinct(columns["prompt"])
+    prompts = distinct(columns["prompt"])
     names: dict[int, str] = {}
     for start in range(0, len(prompts), LOOKUP_CHUNK):
         part = prompts[start : start + LOOKUP_CHUNK].tolist()
@@ -334,7 +310,7 @@ def _categories(columns: Columns) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     known = tuple(sorted(set(names.values())))
     place = {name: number for number, name in enumerate(known)}
     of_prompt = np.array([place[names[pk]] for pk in prompts.tolist()], dtype=np.int64)
-    of_row = _of_each(columns["prompt"], prompts, of_prompt)
+    of_row = of_each(columns["prompt"], prompts, of_prompt)
     return known, np.where(columns["prompt"] == UNKNOWN, UNKNOWN, of_row)
 
 
@@ -368,10 +344,10 @@ def digest(comparisons: Comparisons) -> str:
 
 
 def _counts(leaderboard: Leaderboard, columns: Columns, cutoff: Cutoff) -> dict[str, int]:
-    prompts = _distinct(columns["prompt"])
+    prompts = distinct(columns["prompt"])
     hard = _hardness(prompts, cutoff)
-    responses = _distinct(columns["response_a"], columns["response_b"])
-    blank = _lookup(Response.objects.all(), responses, [_as_number("is_blank")])[0] == 1
+    responses = distinct(columns["response_a"], columns["response_b"])
+    blank = lookup(Response.objects.all(), responses, [as_number("is_blank")])[0] == 1
     about_blank = np.isin(columns["response_a"], responses[blank]) | np.isin(
         columns["response_b"], responses[blank]
     )
@@ -394,9 +370,9 @@ def _counts(leaderboard: Leaderboard, columns: Columns, cutoff: Cutoff) -> dict[
 def _simulated(leaderboard: Leaderboard, columns: Columns) -> dict[str, int]:
     if leaderboard.source != Leaderboard.Source.RATERS:
         return {"simulated": 0}
-    raters = _distinct(columns["rater"])
+    raters = distinct(columns["rater"])
     simulated = Case(
         When(admission=Rater.Admission.SIMULATED, then=1), default=0, output_field=IntegerField()
     )
-    made_up = raters[_lookup(Rater.objects.all(), raters, [simulated])[0] == 1]
+    made_up = raters[lookup(Rater.objects.all(), raters, [simulated])[0] == 1]
     return {"simulated": int(np.isin(columns["rater"], made_up).sum())}

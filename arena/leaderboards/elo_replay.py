@@ -7,7 +7,7 @@ import numpy as np
 from arena.leaderboards.comparisons import BoardRows
 from arena.leaderboards.elo_track import MOST_VOTES, PERMUTATIONS, POINTS, EloTrack, K
 from arena.leaderboards.models import Leaderboard, Snapshot
-from arena.leaderboards.snapshots import cutoff_in, rows_of
+from arena.leaderboards.sources import cutoff_in, rows_of
 from ratings.elo import elo_path, online_elo
 from ratings.errors import NoVotesError
 

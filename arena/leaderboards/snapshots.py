@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from time import monotonic
 from typing import Any
 
@@ -19,8 +19,8 @@ from django.db import transaction
 from arena.leaderboards import pair_weights, sentences
 from arena.leaderboards.category_boards import CategoryBoard, category_boards
 from arena.leaderboards.code_version import code_version
-from arena.leaderboards.combined import CombinedRows, cutoff_of_judgments, fit_combined, read_combined
-from arena.leaderboards.comparisons import BoardRows, Cutoff, cutoff_now, read_rows
+from arena.leaderboards.combined import CombinedRows, fit_combined
+from arena.leaderboards.comparisons import BoardRows, Cutoff
 from arena.leaderboards.models import (
     CategoryRating,
     Leaderboard,
@@ -33,6 +33,7 @@ from arena.leaderboards.models import (
 from arena.leaderboards.pair_results import pair_results
 from arena.leaderboards.registration import frozen_plan, options_of, registered_under
 from arena.leaderboards.schedule import request_snapshot
+from arena.leaderboards.sources import Round, cutoff_in, rows_of
 from arena.leaderboards.usable import both_bad_of, usable_of
 from ratings.board import STYLE_WARNING, FittedBoard, check_board, fit_board
 from ratings.board_options import LeaderboardOptions
@@ -90,13 +91,13 @@ def take_snapshot(leaderboard: Leaderboard) -> SnapshotRun:
     return run
 
 
-def do_run(run: SnapshotRun) -> None:
+def do_run(run: SnapshotRun, round_: Round | None = None) -> None:
     """One attempt from claim to end. Somebody else's attempt is left alone."""
     if not run.claim_it():
         run.refresh_from_db()
         return
     try:
-        _attempt(run)
+        _attempt(run, round_ or Round())
     except LostClaimError:
         run.refresh_from_db()
     except RatingsError as error:
@@ -107,11 +108,10 @@ def do_run(run: SnapshotRun) -> None:
         run.finish(SnapshotRun.State.FAILED, sentences.say_unexpected())
 
 
-def _attempt(run: SnapshotRun) -> None:
+def _attempt(run: SnapshotRun, round_: Round) -> None:
     leaderboard = run.leaderboard
     options = options_for(leaderboard)
-    cutoff = cutoff_of(leaderboard)
-    rows = rows_of(leaderboard, cutoff)
+    rows, cutoff = round_.rows_of(leaderboard)
     if not len(rows.comparisons):
         run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_nothing(leaderboard, rows.left_out))
     elif _is_known(leaderboard, rows, options):
@@ -134,19 +134,6 @@ def _fit_and_publish(run: SnapshotRun, rows: BoardRows, options: LeaderboardOpti
         run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_no_style(votes, why))
         return
     publish(run, computed, cutoff, options.seed)
-
-
-def cutoff_of(leaderboard: Leaderboard) -> Cutoff:
-    cutoff = cutoff_now(leaderboard)
-    if leaderboard.source == Leaderboard.Source.COMBINED:
-        return replace(cutoff, last_judgment_id=cutoff_of_judgments())
-    return cutoff
-
-
-def rows_of(leaderboard: Leaderboard, cutoff: Cutoff) -> BoardRows:
-    if leaderboard.source == Leaderboard.Source.COMBINED:
-        return read_combined(leaderboard, cutoff)
-    return read_rows(leaderboard, cutoff)
 
 
 def options_for(leaderboard: Leaderboard) -> LeaderboardOptions:
@@ -275,12 +262,6 @@ def replay(snapshot: Snapshot) -> tuple[Computed, Computed]:
     known = snapshot.options | {"cluster": None if cluster is None else tuple(cluster)}
     rows = rows_of(snapshot.leaderboard, cutoff)
     return stored, fit(rows, LeaderboardOptions(**known), cutoff)
-
-
-def cutoff_in(snapshot: Snapshot) -> Cutoff:
-    counts = snapshot.counts
-    least = counts.get("hard_at_least", Cutoff.hard_at_least)
-    return Cutoff(snapshot.cutoff, counts["last_id"], counts.get("last_judgment_id", 0), least)
 
 
 def stored_in(snapshot: Snapshot) -> Computed:

@@ -1,6 +1,7 @@
 """Snapshots and judge cards in the background. The queue may lose or repeat a message: rows are the truth."""
 
 import threading
+from collections.abc import Iterable
 
 from huey import crontab
 from huey.contrib.djhuey import db_periodic_task, db_task
@@ -10,11 +11,14 @@ from arena.leaderboards.schedule import request_due
 from arena.leaderboards.undrawn import undrawn
 
 
-def do_run(run: SnapshotRun) -> None:
+def do_runs(runs: Iterable[SnapshotRun]) -> None:
     # Web processes import this file and never fit: scipy's second at the start is the worker's alone.
     from arena.leaderboards import snapshots
+    from arena.leaderboards.sources import Round
 
-    snapshots.do_run(run)
+    round_ = Round()
+    for run in runs:
+        snapshots.do_run(run, round_)
 
 
 def draw_charts() -> None:
@@ -28,8 +32,7 @@ def draw_charts() -> None:
 @db_task()
 def compute_runs(pks: list[int]) -> None:
     """Duplicates find nothing to claim."""
-    for run in SnapshotRun.objects.filter(pk__in=pks).order_by("pk"):
-        do_run(run)
+    do_runs(SnapshotRun.objects.filter(pk__in=pks).order_by("pk"))
     draw_charts()
 
 
@@ -37,8 +40,7 @@ def compute_runs(pks: list[int]) -> None:
 def sweep_snapshots() -> None:
     """Asks for what is due, takes up what a lost message or a killed worker left behind, and draws."""
     request_due()
-    for run in SnapshotRun.objects.claimable().order_by("pk"):
-        do_run(run)
+    do_runs(SnapshotRun.objects.claimable().order_by("pk"))
     draw_charts()
 
 

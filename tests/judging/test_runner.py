@@ -8,6 +8,7 @@ from django.apps import apps
 from django.db import connection
 from django.utils import timezone
 
+from arena.corpus.redaction import redact_response
 from arena.endpoints import ledger
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.endpoints.tasks import endpoints_with_due_calls
@@ -600,6 +601,16 @@ def test_internal_texts_never_reach_a_strangers_endpoint(court, server):
     work_off(court.endpoint)
     assert server.calls == 0
     assert failures() == {"internal_text": 12}
+    assert outcomes(run) == {"no_verdict": 6}
+
+
+def test_what_was_redacted_is_never_judged(court, server):
+    run = plan_run(court.campaign, [court.judge], court.pks)
+    for battle in court.battles:
+        redact_response(battle.response_b, reason="slander", by="carol")
+    work_off(court.endpoint)
+    assert server.calls == 0
+    assert failures() == {"redacted": 12}
     assert outcomes(run) == {"no_verdict": 6}
 
 

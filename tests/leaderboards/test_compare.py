@@ -119,7 +119,10 @@ def test_people_and_a_judge_stand_under_their_own_names(joust, make_judge, signe
     take_all(joust)
     ravi = signed_in("ravi")
     page = ravi.get(PAGE, {"a": "Ember", "b": "Inlet"}).context["page"]
-    assert [line.source for line in page.lines] == ["People"] * 3 + ["Judge: Sage"] * 3
+    assert [line.source for line in page.lines] == [
+        *(["People"] * 3 + ["Judge: Sage"] * 3),
+        *(["People combined with Sage"] * 2),
+    ]
     judged = ravi.get(PAGE, {"a": "Ember", "b": "Inlet", "source": f"judge:{judge.pk}"})
     assert "according to the judge Sage, " in text_of(judged).lower().replace("sage", "Sage")
     assert judged.context["page"].direct.e == ""

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from arena.leaderboards import snapshots, usable
+from arena.leaderboards import snapshots, sources, usable
 from arena.leaderboards.comparisons import read_rows
 from arena.leaderboards.defaults import ensure_leaderboards
 from ratings.rao_kupper import fit_grounded_rao_kupper
@@ -17,7 +17,7 @@ def few_resamples(settings):
 def test_both_bad_and_usable_are_those_of_the_votes(voted_campaign, signed_in):
     board = ensure_leaderboards(voted_campaign().campaign)[0]
     snapshot = snapshots.take_snapshot(board).snapshot
-    rows = read_rows(board, snapshots.cutoff_of(board))
+    rows = read_rows(board, sources.cutoff_of(board))
     expected = fit_grounded_rao_kupper(rows.comparisons).usable_probability()
     for number, competitor in enumerate(rows.competitors):
         standing = snapshot.standings.get(competitor=competitor)
@@ -33,5 +33,5 @@ def test_both_bad_and_usable_are_those_of_the_votes(voted_campaign, signed_in):
 
 def test_few_both_bad_votes_tell_no_absolute_zero(voted_campaign):
     board = ensure_leaderboards(voted_campaign(votes=60).campaign)[0]
-    rows = read_rows(board, snapshots.cutoff_of(board))
+    rows = read_rows(board, sources.cutoff_of(board))
     assert set(usable.usable_of(rows)) == {None}

@@ -8,6 +8,7 @@ from arena.leaderboards.drawing import draw_missing
 from arena.leaderboards.models import SnapshotRun
 from arena.leaderboards.schedule import request_snapshots
 from arena.leaderboards.snapshots import do_run
+from arena.leaderboards.sources import Round
 
 
 class Command(BaseCommand):
@@ -22,8 +23,9 @@ class Command(BaseCommand):
     def handle(self, *args: object, **options: Any) -> None:
         failed = 0
         for campaign in chosen(options["campaign"]):
+            round_ = Round()
             for run in request_snapshots(campaign):
-                do_run(run)
+                do_run(run, round_)
                 self.stdout.write(describe(run))
                 failed += run.state == SnapshotRun.State.FAILED
         if not options["no_charts"]:

@@ -149,6 +149,7 @@ def fill_route(visitors, small_campaign, cast):
         "/team/": {"pk": member.pk},
         "/campaigns/<slug:slug>/golds/": {"slug": "small", "pk": gold.pk},
         "/campaigns/<slug:slug>/exclusions/": {"slug": "small", "pk": exclusion.pk},
+        "/campaigns/<slug:slug>/sets/": {"slug": "small", "pk": small_campaign.prompt_set.pk},
         "/campaigns/": {"slug": "small", "pk": small_campaign.invite.pk},
         "/api/v1/campaigns/": {"slug": "small"},
         "/join/": {"token": small_campaign.token},

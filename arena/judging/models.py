@@ -79,6 +79,11 @@ class Judge(models.Model):
         return self.name
 
 
+def criteria_of(judge: Judge) -> list[str]:
+    """Names in the rubric's order; none for a judge recorded elsewhere."""
+    return [] if judge.rubric is None else [criterion["name"] for criterion in judge.rubric.criteria]
+
+
 class JudgeRun(Run):
     class Kind(models.TextChoices):
         ASKED = "asked"
@@ -246,8 +251,9 @@ class JudgeCall(models.Model):
     @property
     def score_rows(self) -> list[tuple[str, int, int]]:
         """Criterion, score of the one shown first, score of the other."""
-        second = self.scores.get("second", {})
-        return [(name, score, second[name]) for name, score in self.scores.get("first", {}).items()]
+        first, second = self.scores.get("first", {}), self.scores.get("second", {})
+        known = criteria_of(self.judgment.judge)
+        return [(name, first[name], second[name]) for name in (known or first) if name in first]
 
 
 class ProbeQuerySet(models.QuerySet["Probe"]):

@@ -201,9 +201,8 @@ def _check_parameters(judge: Judge) -> None:
 
 
 def _with_texts(battles: Sequence[int]) -> QuerySet[Battle]:
-    return Battle.objects.filter(pk__in=battles).select_related(
-        "prompt", "response_a", "response_b", "prompt__prompt_set"
-    )
+    wanted = Battle.objects.filter(pk__in=battles).order_by("pk")
+    return wanted.select_related("prompt", "response_a", "response_b", "prompt__prompt_set")
 
 
 def _plan_judgments(run: JudgeRun, judge: Judge, battles: list[Battle], replicate: int) -> None:

@@ -18,7 +18,7 @@ from arena.endpoints.models import Call
 from arena.judging import canaries
 from arena.judging.choosing import CannotPlanError, Entry, NewPair
 from arena.judging.errands import rubric_text, single_case, takes_one_response
-from arena.judging.models import Judge, JudgeRun, Probe
+from arena.judging.models import Judge, JudgeRun, Probe, criteria_of
 from arena.judging.planning import BEING_PLANNED, check_judges
 from arena.judging.prompting import Case, call_key, canonical_content
 from arena.judging.swap import ORDERS
@@ -147,11 +147,13 @@ class ScoreRow:
 def score_rows(run: JudgeRun) -> list[ScoreRow]:
     """Descriptive means of what was read, highest first. They rank nothing: no two judges share a scale."""
     found: dict[tuple[str, str], list[dict[str, int]]] = defaultdict(list)
+    # PostgreSQL keeps no order of keys: the rubric's own is the one to show.
+    order = {judge.name: criteria_of(judge) for judge in run.judges.select_related("rubric")}
     probes = run.probes.filter(call__state=Call.State.PARSED)
     for judge, competitor, scores in probes.values_list(
         "judge__name", "response__competitor__name", "scores"
     ):
-        found[judge, competitor].append(scores)
+        found[judge, competitor].append({name: scores[name] for name in order.get(judge) or scores})
     rows = list(_means(found))
     return sorted(rows, key=lambda row: (row.judge, -row.mean, row.competitor))
 

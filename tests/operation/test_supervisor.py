@@ -53,6 +53,8 @@ class Supervised:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                # Under nohup a process inherits that SIGHUP is ignored, and rightly leaves it so.
+                preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
             )
         self.children = wait_for(
             lambda: self.count("ready") >= 2 and children_of(self.process.pid), "children"

@@ -63,9 +63,12 @@ def test_without_scripts_a_form_sent_twice_is_one_vote(open_page, live_server, m
     page = open_page(java_script_enabled=False)
     page.goto(f"{live_server.url}/join/{small.token}/")
     page.get_by_role("button", name="Begin").click()
-    page.get_by_role("button", name="Tie").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Tie").click()
+    page.wait_for_load_state()
     page.go_back()
-    page.get_by_role("button", name="A is better").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="A is better").click()
     votes = Vote.objects.order_by("pk").values_list("battle", flat=True)
     assert len(set(votes)) == len(votes)
 

@@ -24,9 +24,9 @@ from arena.judging.models import Judge, Judgment
 from arena.leaderboards import judged_battles as read
 from arena.leaderboards.agreement_models import CampaignAgreement
 from arena.leaderboards.code_version import code_version
-from arena.leaderboards.judge_agreement import Row, compare, people_rows
+from arena.leaderboards.judge_agreement import Row, compare, first_votes, people_rows
 from arena.leaderboards.judge_figures import Plain, latest_of
-from arena.leaderboards.judged_battles import Ballot, Finding, Pair
+from arena.leaderboards.judged_battles import Finding, Pair
 from ratings.agreement import AMBIGUOUS_BELOW, krippendorff_alpha
 from ratings.errors import BadValueError, NoVotesError
 
@@ -55,14 +55,14 @@ def compute_due() -> int:
 def is_due(campaign: Campaign) -> bool:
     """When rows came, and no oftener than boards are taken."""
     known = CampaignAgreement.objects.filter(campaign=campaign).first()
+    rest = timedelta(minutes=settings.SNAPSHOT_MINUTES)
+    # Asked every minute, and looking at what is there takes a second at a million votes: last of all.
+    if known and timezone.now() - known.computed_at < rest:
+        return False
     there = what_is_there(campaign)
     if not there["vote"] and not there["findings"]:
         return False
-    if known is None:
-        return True
-    if known.seen == there and known.code_version == code_version():
-        return False
-    return timezone.now() - known.computed_at >= timedelta(minutes=settings.SNAPSHOT_MINUTES)
+    return known is None or known.seen != there or known.code_version != code_version()
 
 
 def what_is_there(campaign: Campaign) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def figures_of(campaign: Campaign) -> Plain:
     latest = {judge: latest_of(found) for judge, found in findings.items()}
     wanted = pairs_of(campaign, latest)
     shown = set(sorted(wanted)[:MOST_PAIRS])
-    people = by_pair(read.read_ballots(campaign, shown))
+    people = first_votes(read.read_ballots(campaign, shown))
     categories = read.read_categories(shown)
     return {
         "pairs": len(wanted),
@@ -137,14 +137,6 @@ def pairs_of(campaign: Campaign, latest: Mapping[int, Mapping[Pair, int]]) -> se
         for pair in found:
             seen[pair] += 1
     return {pair for pair, n in seen.items() if n > 1}
-
-
-def by_pair(ballots: Sequence[Ballot]) -> dict[Pair, dict[int, int]]:
-    """Of a rater who saw a pair twice the first vote counts."""
-    found: dict[Pair, dict[int, int]] = defaultdict(dict)
-    for ballot in ballots:
-        found[ballot.pair].setdefault(ballot.rater, ballot.outcome)
-    return found
 
 
 def people_figures(people: Votes) -> Plain:

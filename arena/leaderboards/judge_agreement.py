@@ -39,7 +39,7 @@ def agreement_figures(
     if not shared:
         return None
     judged: list[Row] = [(b.pair, latest[b.pair], b.outcome) for b in shared]
-    by_pair = _by_pair(shared)
+    by_pair = first_votes(shared)
     people = people_rows(by_pair)
     return {
         "votes": compare(judged),
@@ -56,7 +56,7 @@ def agreement_figures(
     }
 
 
-def _by_pair(ballots: Iterable[Ballot]) -> dict[Pair, dict[int, int]]:
+def first_votes(ballots: Iterable[Ballot]) -> dict[Pair, dict[int, int]]:
     """Outcome by pair and rater; of one who saw a pair twice the first vote counts."""
     found: dict[Pair, dict[int, int]] = defaultdict(dict)
     for ballot in ballots:

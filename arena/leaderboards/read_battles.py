@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from arena.battles.models import Battle, BattleNote, Outcome, Vote
 from arena.campaigns.models import Campaign
+from arena.judging.beside_people import majority
 from arena.judging.models import Judgment
 
 RANDOM, LOSSES, DISPUTED, BOTH_BAD, NOTED = "random", "losses", "disputed", "both_bad", "noted"
@@ -69,10 +70,7 @@ def _majority(outcomes: Mapping[str, int]) -> str | None:
     told: Counter[str] = Counter()
     for outcome, count in outcomes.items():
         told["tie" if outcome in _TIES else outcome] += count
-    if not told:
-        return None
-    outcome, count = told.most_common(1)[0]
-    return outcome if 2 * count > told.total() else None
+    return majority(told)
 
 
 def pairs_of(

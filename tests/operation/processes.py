@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+
+def heed_signals() -> None:
+    """In a fresh child, which under nohup or behind a shell's & would inherit that these are ignored."""
+    for number in (signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def running() -> dict[int, tuple[int, int]]:

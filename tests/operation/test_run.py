@@ -16,7 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.operation.processes import children_of, command_of, members_of, running, wait_for
+from tests.operation.processes import (
+    children_of,
+    command_of,
+    heed_signals,
+    members_of,
+    running,
+    wait_for,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -49,6 +56,7 @@ class Installation:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                preexec_fn=heed_signals,
             )
 
     def get(self, path: str) -> tuple[int, bytes]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arena.supervisor import Child, KeepsDyingError, Program, Supervisor, describe_exit
-from tests.operation.processes import children_of, members_of, running, wait_for
+from tests.operation.processes import children_of, heed_signals, members_of, running, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -53,8 +53,7 @@ class Supervised:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                # Under nohup a process inherits that SIGHUP is ignored, and rightly leaves it so.
-                preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+                preexec_fn=heed_signals,
             )
         self.children = wait_for(
             lambda: self.count("ready") >= 2 and children_of(self.process.pid), "children"

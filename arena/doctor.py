@@ -71,6 +71,12 @@ def settings_findings() -> Iterator[Finding]:
         )
     if address.scheme != "https" and settings.HTTPS:
         yield unsound("settings", "TILTYARD_HTTPS is on: PUBLIC_URL must begin with https://")
+    if settings.HTTPS and not settings.PROXY_COUNT:
+        yield unsound(
+            "settings",
+            "TILTYARD_HTTPS is on, so a proxy stands in front: set PROXY_COUNT=1, or all visitors share its"
+            " address and one person's wrong passwords lock everybody out",
+        )
 
 
 def folder_findings() -> Iterator[Finding]:
@@ -84,7 +90,7 @@ def folder_findings() -> Iterator[Finding]:
     if static_files_are_current():
         yield sound("static files", "collected")
     else:
-        yield unsound("static files", "missing or out of date: ./tiltyard manage collectstatic")
+        yield unsound("static files", "missing or out of date: ./tiltyard run collects them when it starts")
 
 
 def queue_findings() -> Iterator[Finding]:

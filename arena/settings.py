@@ -254,6 +254,18 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = DEBUG or TESTING
 
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    # Each process counting for itself would let a visitor ask once more per process.
+    "throttles": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache"
+        if TESTING
+        else "django.core.cache.backends.filebased.FileBasedCache",
+        "LOCATION": str(DATA_DIR / "throttles"),
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
+    },
+}
+
 MAX_UPLOAD_MB = setting("MAX_UPLOAD_MB", int, 100, 1, 10_000)
 FILE_UPLOAD_TEMP_DIR = str(DATA_DIR)
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000

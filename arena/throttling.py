@@ -1,10 +1,11 @@
-"""How often the API may be asked. Counted by each web process for itself."""
+"""How often the API may be asked. Counted by all web processes of a host together, in files."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.core.cache import caches
 from rest_framework.request import Request
 from rest_framework.throttling import AnonRateThrottle, UserRateThrottle
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:  # that module imports this one
 class StrangerThrottle(AnonRateThrottle):
     """By address, as our own proxies saw it."""
 
+    cache = caches["throttles"]
+
     def get_rate(self) -> str:
         return f"{settings.API_PER_MINUTE_ANONYMOUS}/minute"
 
@@ -26,6 +29,8 @@ class StrangerThrottle(AnonRateThrottle):
 
 class AccountThrottle(UserRateThrottle):
     """By account, whether signed in or with a token."""
+
+    cache = caches["throttles"]
 
     def get_rate(self) -> str:
         return f"{settings.API_PER_MINUTE}/minute"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,9 +29,9 @@ DOC = Path(__file__).resolve().parents[2] / "docs" / "api.md"
 @pytest.fixture(autouse=True)
 def quick(settings):
     settings.BOOTSTRAP_RESAMPLES = 2
-    cache.clear()
+    caches["throttles"].clear()
     yield
-    cache.clear()
+    caches["throttles"].clear()
 
 
 def taken(small, *names: str) -> dict[str, Snapshot]:

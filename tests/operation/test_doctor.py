@@ -63,7 +63,11 @@ def test_the_command_ends_with_one_when_something_is_wrong(sound_installation):
             {"PUBLIC_URL": "https://arena.example.org", "ALLOWED_HOSTS": ["arena.example.org"]},
             "set TILTYARD_HTTPS=1",
         ),
-        ({"HTTPS": True}, "PUBLIC_URL must begin with https://"),
+        ({"HTTPS": True, "PROXY_COUNT": 1}, "PUBLIC_URL must begin with https://"),
+        (
+            {"HTTPS": True, "PUBLIC_URL": "https://arena.example", "ALLOWED_HOSTS": ["arena.example"]},
+            "set PROXY_COUNT=1",
+        ),
     ],
 )
 def test_settings_that_do_not_go_together_are_found(sound_installation, changed, words):
@@ -86,7 +90,7 @@ def test_a_secret_key_that_others_may_read_is_found(sound_installation, tmp_path
 
 def test_static_files_out_of_date_are_found(sound_installation, tmp_path):
     (tmp_path / "static" / ".collected").write_text("older")
-    assert "collectstatic" in problems()["static files"]
+    assert "./tiltyard run collects them" in problems()["static files"]
 
 
 def test_a_missing_migration_is_found(sound_installation):

@@ -58,6 +58,18 @@ def test_a_database_that_is_none_ends_a_command_with_one_and_words(tmp_path, arg
     assert "Traceback" not in told
 
 
+def test_a_start_without_preparation_names_what_is_missing(tmp_path):
+    words = []
+    for before in ([], ["migrate", "--verbosity", "0"]):
+        if before:
+            words_of(manage(tmp_path, *before))
+        process = manage(tmp_path, "run", "--port", str(free_port()))
+        words.append(words_of(process))
+        assert process.returncode == 1
+    assert "run `./tiltyard manage migrate`, or add --prepare" in words[0]
+    assert "run `./tiltyard manage collectstatic`, or add --prepare" in words[1]
+
+
 def test_a_traceback_is_there_for_who_asks(tmp_path):
     process = manage(tmp_path, "run", "--traceback", "--port", "0")
     assert "Traceback" in words_of(process)

@@ -118,6 +118,19 @@ def test_a_lock_that_is_unchanged_is_not_installed_again(bare_copy, bare_path):
     assert calls.read_text().count(" install ") == 2
 
 
+def test_nothing_is_installed_through_a_link_into_another_environment(bare_copy, bare_path, tmp_path):
+    calls, environment = tmp_path / "calls", tmp_path / "elsewhere" / "bin"
+    environment.mkdir(parents=True)
+    python = environment / "python"
+    python.write_text(f'#!/bin/sh\necho "$*" >>{calls}\n')
+    python.chmod(0o755)
+    (bare_copy / ".venv").symlink_to(environment.parent)
+    result = launch("manage", "check", cwd=bare_copy, PATH=bare_path)
+    assert result.returncode == 2
+    assert ".venv is a link to" in result.stderr and "requirements.txt" in result.stderr
+    assert " install " not in calls.read_text()
+
+
 def test_a_failed_installation_is_tried_again_the_next_time(bare_copy, bare_path):
     environment = bare_copy / ".venv" / "bin"
     environment.mkdir(parents=True)

@@ -1,10 +1,13 @@
 import os
 from argparse import BooleanOptionalAction
+from pathlib import Path
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
 from arena import local_judge, programs
+from arena.health import unapplied_migrations
 from arena.prepare import DemoFailedError, prepare, ways_in
 from arena.supervisor import Supervisor
 
@@ -40,6 +43,8 @@ class Command(BaseCommand):
             with programs.listen(options.bind, options.port) as listener:
                 if flags["prepare"]:
                     prepare(self.say, demo=flags["demo"])
+                else:
+                    self.insist_on_preparation()
                 if with_local_llm:
                     self.register_local_llm(options)
                 connections.close_all()
@@ -48,6 +53,16 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         self.say("Stopped." if code == 0 else "Stopped after a failure.")
         raise SystemExit(code)
+
+    def insist_on_preparation(self):
+        if unapplied_migrations():
+            raise CommandError(
+                "The database isn't up to date: run `./tiltyard manage migrate`, or add --prepare."
+            )
+        if not (Path(settings.STATIC_ROOT) / "staticfiles.json").is_file():
+            raise CommandError(
+                "Static files aren't collected: run `./tiltyard manage collectstatic`, or add --prepare."
+            )
 
     def register_local_llm(self, options):
         programs.check_free(options.local_llm_port)

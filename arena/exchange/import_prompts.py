@@ -1,13 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from arena.corpus.hardness import is_hard
 from arena.corpus.models import Prompt, PromptSet
+from arena.corpus.publishing import HASHED, prompt_hash
 from arena.corpus.render import RENDERER_VERSION, render_turns
 from arena.exchange.formats.columns import CRITERIA
 from arena.exchange.formats.problems import Problem, RefusedError, Report
@@ -16,7 +18,7 @@ from arena.exchange.plans import Plan, latest_set, remark_on_known
 from arena.exchange.shifts import Shift
 from arena.raters.models import Team
 
-_CONTENT = ("messages", "category", "language", "tags", "reference", "is_hard", *CRITERIA)
+_LABELS = ("is_hard", *CRITERIA)
 
 
 def check(team: Team, name: str, rows: tuple[PromptRow, ...], report: Report) -> tuple[PromptRow, ...]:
@@ -26,23 +28,46 @@ def check(team: Team, name: str, rows: tuple[PromptRow, ...], report: Report) ->
     if prompt_set is None:
         report.notice(_("a new prompt set “%(name)s” will be made") % {"name": name})
         return rows
-    stored = {
-        prompt.pop("external_id"): prompt
-        for prompt in prompt_set.prompts.values("external_id", *_CONTENT).iterator()
-    }
-    new, known = [], 0
+    columns = (*HASHED, *_LABELS, "tombstone")
+    stored = {prompt["external_id"]: prompt for prompt in prompt_set.prompts.values(*columns).iterator()}
+    new, known, relabelled = [], 0, 0
     for row in rows:
-        if row.id not in stored:
+        there = stored.get(row.id)
+        if there is None:
             new.append(row)
-        elif stored[row.id] == content(row):
+        elif is_same(row, there):
             known += 1
+            relabelled += _says_otherwise(row, there)
         else:
             reason = _("prompt %(id)r is stored with other contents") % {"id": row.id}
             report.error(Problem(reason, row.line, "id"))
     if new and prompt_set.status != PromptSet.Status.DRAFT:
         raise RefusedError(closed(prompt_set))
     remark_on_known(known, report)
+    _remark_on_labels(relabelled, report)
     return tuple(new)
+
+
+def is_same(row: PromptRow, stored: Mapping[str, Any]) -> bool:
+    """Labels are findings about a prompt and no part of it; of a redacted one its hash is compared."""
+    return prompt_hash(content(row) | {"external_id": row.id, "tombstone": None}) == prompt_hash(stored)
+
+
+def _says_otherwise(row: PromptRow, stored: Mapping[str, Any]) -> bool:
+    said = content(row)
+    return any(said[name] is not None and said[name] != stored[name] for name in _LABELS)
+
+
+def _remark_on_labels(count: int, report: Report) -> None:
+    if count:
+        words = ngettext(
+            "%(count)s prompt has other labels here than in the file: they stay until a file of "
+            "labels sets them",
+            "%(count)s prompts have other labels here than in the file: they stay until a file of "
+            "labels sets them",
+            count,
+        )
+        report.notice(words % {"count": f"{count:,}"})
 
 
 def closed(prompt_set: PromptSet) -> str:

@@ -10,10 +10,12 @@ from django.utils.translation import ngettext
 
 from arena.corpus.models import Arrival, Competitor, Prompt, PromptSet, Response
 from arena.corpus.names import name_key
+from arena.corpus.publishing import HASHED, prompt_hash
+from arena.corpus.responses import text_hash
 from arena.exchange.formats.problems import Problem, Report
 from arena.exchange.formats.rows import PromptRow, ResponseRow, Texts, VoteRow
 from arena.exchange.import_prompts import as_prompt
-from arena.exchange.import_responses import as_response, text_hash
+from arena.exchange.import_responses import as_response
 from arena.exchange.plans import latest_set
 from arena.exchange.shifts import Shift
 from arena.raters.models import Team
@@ -26,7 +28,7 @@ def check(slug: str, rows: Iterable[VoteRow], prompts: dict[str, int], report: R
     seen: dict[str, tuple[Texts, int]] = {}
     stored = {
         prompt.external_id: prompt
-        for prompt in Prompt.objects.filter(pk__in=_wanted(rows, prompts)).only("external_id", "messages")
+        for prompt in Prompt.objects.filter(pk__in=_wanted(rows, prompts)).only(*HASHED, "tombstone")
     }
     for row in rows:
         if row.texts is None:
@@ -36,7 +38,7 @@ def check(slug: str, rows: Iterable[VoteRow], prompts: dict[str, int], report: R
             reason = _("prompt %(id)r has another text on line %(line)s")
             report.error(Problem(reason % {"id": row.prompt_id, "line": line}, row.line))
         there = stored.get(row.prompt_id)
-        if line == row.line and there and there.messages != _messages(row.texts):
+        if line == row.line and there and not _is_same(there, row.texts):
             reason = _("prompt %(id)r is stored with another text")
             report.error(Problem(reason % {"id": row.prompt_id}, row.line))
     new = len(seen.keys() - stored.keys())
@@ -55,8 +57,13 @@ def _wanted(rows: Iterable[VoteRow], prompts: dict[str, int]) -> list[int]:
     return found if len(found) < 30_000 else list(prompts.values())[:30_000]
 
 
-def _messages(texts: Texts) -> list[dict[str, str]]:
-    return [{"role": turn.role, "content": turn.content} for turn in texts.prompt]
+def _is_same(prompt: Prompt, texts: Texts) -> bool:
+    """Of a redacted prompt its hash is compared."""
+    told = [{"role": turn.role, "content": turn.content} for turn in texts.prompt]
+    if prompt.tombstone is None:
+        return prompt.messages == told
+    rest = {name: getattr(prompt, name) for name in HASHED}
+    return prompt_hash(rest | {"messages": told, "tombstone": None}) == prompt.tombstone["sha256"]
 
 
 def set_name(slug: str) -> str:

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from arena.corpus.models import Arrival, Competitor, PromptSet, Response
 from arena.corpus.names import name_key
-from arena.corpus.render import RENDERER_VERSION
+from arena.corpus.prepared import Prepared
+from arena.corpus.responses import new_response, text_hash
 from arena.exchange.formats.problems import Problem, Report
 from arena.exchange.formats.rows import ResponseRow
 from arena.exchange.plans import (
@@ -20,7 +20,7 @@ from arena.exchange.plans import (
     remark_on_known,
     remark_on_new_models,
 )
-from arena.exchange.rendering import Prepared, prepare, prepare_all
+from arena.exchange.rendering import prepare_all
 from arena.exchange.shifts import Shift
 from arena.raters.models import Team
 
@@ -86,22 +86,8 @@ def _stored_hashes(prompt_set_id: int) -> dict[tuple[int, int, int], str]:
     return {(prompt, competitor, sample): hashed for prompt, competitor, sample, hashed in rows.iterator()}
 
 
-def text_hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def as_response(row: ResponseRow, prepared: Prepared | None = None) -> Response:
-    html, counts = prepared or prepare(row.text)
-    return Response(
-        sample=row.sample,
-        text=row.text,
-        is_blank=row.is_blank,
-        text_hash=text_hash(row.text),
-        tokens=row.tokens,
-        rendered_html=html,
-        renderer_version=RENDERER_VERSION,
-        **asdict(counts),
-    )
+    return new_response(row.text, prepared, sample=row.sample, tokens=row.tokens)
 
 
 def store(plan: Plan, shift: Shift) -> None:

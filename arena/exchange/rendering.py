@@ -12,25 +12,14 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
-from typing import NamedTuple
 
-from arena.corpus.render import render
-from arena.corpus.style_counts import StyleCounts, count_style
+from arena.corpus.prepared import Prepared, prepare
 
 MANY = 30_000  # texts; fewer are no work for more than one. A file that a web process stores has fewer.
 CHUNK = 100  # texts sent at once
 AHEAD = 8  # chunks under way: results don't pile up in front of a slow disk
 PROCESSES = 2
 NICENESS = 10
-
-
-class Prepared(NamedTuple):
-    html: str
-    counts: StyleCounts
-
-
-def prepare(text: str) -> Prepared:
-    return Prepared(render(text), count_style(text))
 
 
 def prepare_all(texts: Iterable[str], count: int) -> Iterator[Prepared]:

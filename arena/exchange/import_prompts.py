@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.db import transaction
@@ -13,39 +13,43 @@ from arena.corpus.publishing import HASHED, prompt_hash
 from arena.corpus.render import RENDERER_VERSION, render_turns
 from arena.exchange.formats.columns import CRITERIA
 from arena.exchange.formats.problems import Problem, RefusedError, Report
+from arena.exchange.formats.reading import FileRows
 from arena.exchange.formats.rows import PromptRow
-from arena.exchange.plans import Plan, latest_set, remark_on_known
+from arena.exchange.plans import Chosen, Plan, latest_set, remark_on_known
 from arena.exchange.shifts import Shift
 from arena.raters.models import Team
 
 _LABELS = ("is_hard", *CRITERIA)
 
 
-def check(team: Team, name: str, rows: tuple[PromptRow, ...], report: Report) -> tuple[PromptRow, ...]:
+def check(team: Team, name: str, file: FileRows, rows: Iterable[PromptRow], report: Report) -> Chosen:
+    """`rows` are the file's, on their first way through."""
     if not name.strip() or len(name) > 120:
         raise RefusedError(_("A prompt set needs a name of at most 120 characters."))
     prompt_set = latest_set(team, name)
     if prompt_set is None:
+        wanted = bytearray(1 for _row in rows)
         report.notice(_("a new prompt set “%(name)s” will be made") % {"name": name})
-        return rows
+        return Chosen(lambda: file.rows(Report()), wanted)
     columns = (*HASHED, *_LABELS, "tombstone")
     stored = {prompt["external_id"]: prompt for prompt in prompt_set.prompts.values(*columns).iterator()}
-    new, known, relabelled = [], 0, 0
+    wanted, known, relabelled = bytearray(), 0, 0
     for row in rows:
         there = stored.get(row.id)
+        wanted.append(there is None)
         if there is None:
-            new.append(row)
-        elif is_same(row, there):
+            continue
+        if is_same(row, there):
             known += 1
             relabelled += _says_otherwise(row, there)
         else:
             reason = _("prompt %(id)r is stored with other contents") % {"id": row.id}
             report.error(Problem(reason, row.line, "id"))
-    if new and prompt_set.status != PromptSet.Status.DRAFT:
+    if any(wanted) and prompt_set.status != PromptSet.Status.DRAFT:
         raise RefusedError(closed(prompt_set))
     remark_on_known(known, report)
     _remark_on_labels(relabelled, report)
-    return tuple(new)
+    return Chosen(lambda: file.rows(Report()), wanted)
 
 
 def is_same(row: PromptRow, stored: Mapping[str, Any]) -> bool:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import tee
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -11,8 +12,11 @@ from arena.corpus.names import name_key
 from arena.corpus.prepared import Prepared
 from arena.corpus.responses import new_response, text_hash
 from arena.exchange.formats.problems import Problem, Report
+from arena.exchange.formats.reading import FileRows
+from arena.exchange.formats.repeats import digest
 from arena.exchange.formats.rows import ResponseRow
 from arena.exchange.plans import (
+    Chosen,
     Plan,
     competitors_by_key,
     needed_set,
@@ -25,18 +29,21 @@ from arena.exchange.shifts import Shift
 from arena.raters.models import Team
 
 
-def check(team: Team, name: str, rows: tuple[ResponseRow, ...], report: Report) -> tuple[ResponseRow, ...]:
+def check(team: Team, name: str, file: FileRows, rows: Iterable[ResponseRow], report: Report) -> Chosen:
+    """`rows` are the file's, on their first way through."""
     prompt_set = needed_set(team, name)
     prompts = dict(prompt_set.prompts.values_list("external_id", "pk"))
     competitors = competitors_by_key(team)
     stored = _stored_hashes(prompt_set.pk)
-    new, known = [], 0
-    seen: set[object] = set()
+    wanted, known = bytearray(), 0
+    names: dict[str, None] = {}
+    seen: set[bytes] = set()
     for row in _with_ids(prompt_set, rows, report):
-        if row.key in seen:  # once by its id and once by its text
+        wanted.append(0)
+        if (key := digest(row.key)) in seen:  # once by its id and once by its text
             report.error(Problem(_("%(row)s stands twice in the file") % {"row": row.name}, row.line))
             continue
-        seen.add(row.key)
+        seen.add(key)
         if row.prompt_id not in prompts:
             reason = _("“%(set)s” holds no prompt %(id)r") % {"set": prompt_set, "id": row.prompt_id}
             report.error(Problem(reason, row.line, "prompt_id"))
@@ -44,15 +51,16 @@ def check(team: Team, name: str, rows: tuple[ResponseRow, ...], report: Report) 
         competitor = competitors.get(name_key(row.model))
         there = stored.get((prompts[row.prompt_id], competitor.pk if competitor else 0, row.sample))
         if there is None:
-            new.append(row)
+            wanted[-1] = 1
+            names[row.model] = None
         elif there == text_hash(row.text):
             known += 1
         else:
             reason = _("%(row)s is stored with another text; give it the next number in a column sample")
             report.error(Problem(reason % {"row": row.name}, row.line, "response"))
     remark_on_known(known, report)
-    remark_on_new_models(new_names((row.model for row in new), competitors), report)
-    return tuple(new)
+    remark_on_new_models(new_names(names, competitors), report)
+    return Chosen(lambda: _with_ids(prompt_set, file.rows(Report()), Report()), wanted)
 
 
 def _with_ids(prompt_set: PromptSet, rows: Iterable[ResponseRow], report: Report) -> Iterator[ResponseRow]:
@@ -96,8 +104,9 @@ def store(plan: Plan, shift: Shift) -> None:
     competitors = make_competitors(plan.team, _makers(plan.rows), arrival)
 
     def made() -> Iterator[Response]:
-        texts = prepare_all((row.text for row in plan.rows), len(plan.rows))
-        for number, (row, prepared) in enumerate(zip(plan.rows, texts, strict=True), start=1):
+        rows, ahead = tee(plan.rows)  # those under way are between the two
+        texts = prepare_all((row.text for row in ahead), len(plan.rows))
+        for number, (row, prepared) in enumerate(zip(rows, texts, strict=True), start=1):
             shift.reached = number
             response = as_response(row, prepared)
             response.prompt_id = prompts[row.prompt_id]

@@ -193,7 +193,7 @@ def store(plan: Plan, shift: Shift) -> None:
     Votes are numbered as they become visible: what a snapshot has read up to a number stays as it was. Only a
     new campaign, an empty draft, is there a little before.
     """
-    rows: tuple[VoteRow, ...] = plan.rows
+    rows: tuple[VoteRow, ...] = tuple(plan.rows)
     arrival = shift.expect_rows()
     campaign = find_campaign(plan.team, plan.target)
     sets = _sets_for(campaign, plan.team, rows, Report())
@@ -216,7 +216,7 @@ def store(plan: Plan, shift: Shift) -> None:
 def _store_votes(
     plan: Plan, campaign: Campaign, battles: list[Battle], sets: list[PromptSet], shift: Shift
 ) -> None:
-    rows: tuple[VoteRow, ...] = plan.rows
+    rows: tuple[VoteRow, ...] = tuple(plan.rows)
     people = tuple(row for row in rows if row.source == PERSON)
     raters, new_raters = _raters(campaign, people, plan.admission)
     number(new_raters)

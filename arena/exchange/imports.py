@@ -7,7 +7,7 @@ what is uploaded goes through the intake, so that a large file is the worker's.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,11 @@ from arena.exchange import import_prompts, import_responses, import_votes
 from arena.exchange.formats.how import AS_FOUND, How
 from arena.exchange.formats.lines import unstorable
 from arena.exchange.formats.problems import Problem, RefusedError, Report
-from arena.exchange.formats.reading import Reading, read
+from arena.exchange.formats.reading import FileRows
 from arena.exchange.formats.rows import AnyRow
 from arena.exchange.models import Import
 from arena.exchange.personal import Personal
-from arena.exchange.plans import Plan
+from arena.exchange.plans import Chosen, Plan
 from arena.exchange.shifts import Shift, StoppedError, remove_rest
 from arena.raters.models import Rater, Team
 
@@ -50,29 +50,30 @@ def plan_import(
     every_error: Callable[[Problem], object] | None = None,
 ) -> Plan:
     """`each` is told how many rows have been read; `every_error` also sees those beyond the first hundred."""
-    report, personal, sha256 = Report(every_error=every_error), Personal(), file_digest(source)
-    count = 0
+    file, sha256 = FileRows(kind, source, file_name, how), file_digest(source)
+    report, personal = Report(every_error=every_error), Personal()
 
-    def look(row: AnyRow) -> None:
-        nonlocal count
-        personal.look(row)
-        count += 1
-        if each:
-            each(count)
+    def shown() -> Iterator[AnyRow]:
+        for count, row in enumerate(file.rows(report), start=1):
+            personal.look(row)
+            if each:
+                each(count)
+            yield row
 
-    reading = read(kind, source, file_name, how, look, report)
-    rows: tuple = ()
+    stream = shown()
+    rows: Chosen | tuple = ()
     try:
-        rows = _check(team, target, reading, report, sha256)
+        rows = _check(team, target, file, stream, report, sha256)
     except RefusedError as refused:
         report.error(refused.problem)
+        _read_on(stream, report)
     return Plan(
         kind=kind,
         team=team,
         target=target,
         file_name=Path(file_name).name,
         file_sha256=sha256,
-        description=reading.description,
+        description=file.description,
         rows=rows,
         errors=tuple(report.errors),
         error_count=report.error_count,
@@ -84,14 +85,25 @@ def plan_import(
     )
 
 
-def _check(team: Team, target: str, reading: Reading, report: Report, sha256: str) -> tuple:
+def _check(
+    team: Team, target: str, file: FileRows, stream: Iterator[Any], report: Report, sha256: str
+) -> Chosen | tuple:
     if reason := unstorable(target):
         raise RefusedError(f"the name {reason}")
-    if reading.kind == Import.Kind.PROMPTS:
-        return import_prompts.check(team, target, reading.rows, report)
-    if reading.kind == Import.Kind.RESPONSES:
-        return import_responses.check(team, target, reading.rows, report)
-    return import_votes.check(team, target, reading.rows, report, sha256)
+    if file.kind == Import.Kind.PROMPTS:
+        return import_prompts.check(team, target, file, stream, report)
+    if file.kind == Import.Kind.RESPONSES:
+        return import_responses.check(team, target, file, stream, report)
+    return import_votes.check(team, target, tuple(stream), report, sha256)
+
+
+def _read_on(stream: Iterator[AnyRow], report: Report) -> None:
+    """What else is wrong with a file is told at the same time as that it has no place to go."""
+    try:
+        for _row in stream:
+            pass
+    except RefusedError as refused:
+        report.error(refused.problem)
 
 
 def file_digest(source: Path | bytes) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,24 @@ from arena.raters.models import Rater, Team
 BATCH = 500  # rows of one INSERT
 
 
+class Chosen:
+    """Those rows of a file that are to be stored, read from it anew whenever they are gone through.
+
+    `again` gives every row of a file that has no errors, in the same order each time.
+    """
+
+    def __init__(self, again: Callable[[], Iterable[Any]], wanted: bytearray) -> None:
+        self._again, self._wanted = again, wanted
+
+    def __len__(self) -> int:
+        return self._wanted.count(1)
+
+    def __iter__(self) -> Iterator[Any]:
+        for row, is_wanted in zip(self._again(), self._wanted, strict=True):
+            if is_wanted:
+                yield row
+
+
 @dataclass(frozen=True)
 class Plan:
     kind: str
@@ -26,7 +44,7 @@ class Plan:
     file_name: str
     file_sha256: str
     description: str
-    rows: tuple[Any, ...]
+    rows: Chosen | tuple[Any, ...]
     errors: tuple[Problem, ...]
     error_count: int
     notices: tuple[str, ...]

@@ -11,7 +11,9 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import suppress
 from itertools import islice
+from pathlib import Path
 
 from arena.corpus.prepared import Prepared, prepare
 
@@ -20,6 +22,7 @@ CHUNK = 100  # texts sent at once
 AHEAD = 8  # chunks under way: results don't pile up in front of a slow disk
 PROCESSES = 2
 NICENESS = 10
+AUTOGROUP = Path("/proc/self/autogroup")
 
 
 def prepare_all(texts: Iterable[str], count: int) -> Iterator[Prepared]:
@@ -52,8 +55,16 @@ def _prepare_chunk(texts: list[str]) -> list[Prepared]:
 
 
 def _begin() -> None:
-    os.nice(NICENESS)
+    _step_back()
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _step_back() -> None:
+    """Linux shares the processor out by session first, and only within one by niceness."""
+    os.nice(NICENESS)
+    with suppress(OSError):
+        os.setsid()
+        AUTOGROUP.write_text(str(NICENESS))
 
 
 def _end_with_parent() -> None:

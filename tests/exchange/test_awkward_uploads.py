@@ -84,7 +84,7 @@ BAD = {
     "orphans and the nameless": (
         R,
         "prompt_id,model,response\np404,m,a\np1,,b\np1,m,c\np1,M,d\n",
-        [(3, "is empty"), (5, "already on line 4"), (2, "holds no prompt 'p404'")],
+        [(2, "holds no prompt 'p404'"), (3, "is empty"), (5, "already on line 4")],
     ),
     "winners that nobody understands": (
         V,

@@ -30,7 +30,8 @@ def test_an_address_a_phone_and_a_card_are_told_from_other_text(text, kinds):
 def test_the_first_places_are_named_and_the_rest_counted():
     rows = "".join(f"p{number},write to a{number}@example.org\n" for number in range(7))
     found = Personal()
-    read("prompts", f"id,prompt\n{rows}".encode(), each=found.look)
+    for row in read("prompts", f"id,prompt\n{rows}".encode()).rows:
+        found.look(row)
     assert found.as_json() == {
         "email": {"count": 7, "places": [(line, "prompt") for line in (2, 3, 4, 5, 6)]}
     }
@@ -38,7 +39,8 @@ def test_the_first_places_are_named_and_the_rest_counted():
 
 def test_a_rater_named_by_an_address_is_found():
     found = Personal()
-    read("votes", b"model_a,model_b,winner,rater\nx,y,tie,jo@example.org\n", each=found.look)
+    for row in read("votes", b"model_a,model_b,winner,rater\nx,y,tie,jo@example.org\n").rows:
+        found.look(row)
     assert found.as_json()["email"]["places"] == [(2, "rater")]
 
 

@@ -9,8 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from arena.corpus.names import name_key
-from arena.corpus.style_counts import count_style
 from arena.exchange.formats.canonical import PARSERS
 from arena.exchange.formats.cells import CellError, Cells
 from arena.exchange.formats.columns import REQUIRED, ColumnMap, likely_models
@@ -18,7 +16,9 @@ from arena.exchange.formats.how import AS_FOUND, How
 from arena.exchange.formats.known import AUTO, Format, format_named, format_of
 from arena.exchange.formats.lines import Row
 from arena.exchange.formats.problems import Problem, RefusedError, Report, SkippedError
-from arena.exchange.formats.rows import JUDGE, VOTE_ID, AnyRow, ResponseRow, VoteRow
+from arena.exchange.formats.remarks import Remarks
+from arena.exchange.formats.repeats import counted, without_repeats
+from arena.exchange.formats.rows import JUDGE, VOTE_ID, AnyRow
 from arena.exchange.formats.tables import Table, open_table
 
 
@@ -33,10 +33,6 @@ class Reading:
     notices: tuple[str, ...]
     skipped: int
     description: str = ""
-
-    def report(self) -> Report:
-        """What was noticed so far, to be gone on with."""
-        return Report(list(self.errors), self.error_count, list(self.notices), self.skipped)
 
 
 @dataclass
@@ -140,44 +136,51 @@ def _format(table: Table, name: str) -> Format | None:
     return format_of(first.values) if first else None
 
 
-def read(
-    kind: str,
-    source: Path | bytes,
-    name: str = "",
-    how: How = AS_FOUND,
-    each: Callable[[AnyRow], object] | None = None,
-    report: Report | None = None,
-) -> Reading:
-    """Never raises for what a file holds: whatever is wrong with it is in `errors`. `each` sees every row."""
-    report = report or Report()
-    rows: list[AnyRow] = []
-    description = ""
-    try:
-        reader = _Reader.of(kind, source, name, report, how)
-        description = reader.description
+class FileRows:
+    """The rows of a file, one held at a time; they can be gone through again."""
+
+    def __init__(self, kind: str, source: Path | bytes, name: str = "", how: How = AS_FOUND) -> None:
+        self.kind, self.source, self.name, self.how = kind, source, name, how
+        self.description = ""
+        self._mark = self._look()
+
+    def rows(self, report: Report) -> Iterator[Any]:
+        """What is wrong with rows goes into the report; RefusedError says what is wrong with the file."""
+        reader = _Reader.of(self.kind, self.source, self.name, report, self.how)
+        self.description = reader.description
+        seen = Remarks()
         first_counts = bool(reader.format and reader.format.first_counts)
-        found = _without_repeats(reader.rows(), report, first_counts)
-        rows = list(_shown_to(each, found) if each else found)
-        _remark(reader, rows, report)
-        if not rows and not report.error_count:
-            raise RefusedError("the file has no rows" if not reader.skipped else "no row of the file counts")
+        for row in without_repeats(reader.rows(), report, first_counts):
+            seen.see(row)
+            yield row
+        if self._look() != self._mark:
+            raise RefusedError("the file was changed while it was read")
+        _remark(reader, seen, report)
+
+    def _look(self) -> tuple[int, ...]:
+        if isinstance(self.source, bytes):
+            return ()
+        found = self.source.stat()
+        return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def read(kind: str, source: Path | bytes, name: str = "", how: How = AS_FOUND) -> Reading:
+    """All at once. Never raises for what a file holds: whatever is wrong with it is in `errors`."""
+    file, report = FileRows(kind, source, name, how), Report()
+    rows: tuple[AnyRow, ...] = ()
+    try:
+        rows = tuple(file.rows(report))
     except RefusedError as refused:
         report.error(refused.problem)
     return Reading(
         kind,
-        tuple(rows),
+        rows,
         tuple(report.errors),
         report.error_count,
         tuple(report.notices),
         report.skipped,
-        description,
+        file.description,
     )
-
-
-def _shown_to(each: Callable[[AnyRow], object], rows: Iterator[AnyRow]) -> Iterator[AnyRow]:
-    for row in rows:
-        each(row)
-        yield row
 
 
 def first_rows(
@@ -254,94 +257,16 @@ def _canonical_values(row: Row, columns: ColumnMap) -> dict[str, Any]:
     return values
 
 
-def _without_repeats(rows: Iterator[AnyRow], report: Report, first_counts: bool = False) -> Iterator[AnyRow]:
-    """Passes the first of equal rows on; one key with two contents is an error that names both lines."""
-    seen: dict[object, AnyRow] = {}
-    repeats: list[tuple[int, int]] = []
-    for row in rows:
-        first = seen.setdefault(row.key, row) if row.key is not None else row
-        if first is row:
-            yield row
-        elif first_counts or replace(row, line=first.line) == first:
-            report.skipped += 1
-            repeats.append((row.line, first.line))
-        else:
-            hint = "; number them in a column sample" if isinstance(row, ResponseRow) else ""
-            report.error(
-                Problem(f"{row.name} is already on line {first.line} with other contents{hint}", row.line)
-            )
-    if repeats:
-        listed = ", ".join(f"{line} (as {first})" for line, first in repeats[:5])
-        more = ", …" if len(repeats) > 5 else ""
-        why = "votes on a battle that has one already" if first_counts else "exact repeats"
-        report.notice(f"{_count(len(repeats), 'row')} skipped as {why}: line {listed}{more}")
-
-
-def _remark(reader: _Reader, rows: list[AnyRow], report: Report) -> None:
+def _remark(reader: _Reader, seen: Remarks, report: Report) -> None:
     columns = reader.columns
     if reader.format:
         report.notice(f"read as {reader.format.title}")
     for reason, count in reader.skipped.items():
         report.skipped += count
-        report.notice(f"{_count(count, 'row')} skipped {reason}")
+        report.notice(f"{counted(count, 'row')} skipped {reason}")
     if columns.unknown:
         more = ", …" if len(columns.unknown) > 20 else ""
         report.notice(f"columns ignored: {', '.join(columns.unknown[:20])}{more}")
-    if reader.kind == "responses":
-        blank = sum(row.is_blank for row in rows if isinstance(row, ResponseRow))
-        if blank:
-            report.notice(f"{_count(blank, 'response')} empty or blank: kept, but never drawn for a battle")
-    votes = [row for row in rows if isinstance(row, VoteRow)]
-    _remark_on_votes(votes, report)
-    _remark_on_texts(votes, report)
-    if reader.kind != "prompts":
-        _remark_on_names(rows, report)
-
-
-def _remark_on_votes(rows: list[VoteRow], report: Report) -> None:
-    judged = sum(row.source == JUDGE for row in rows)
-    if judged:
-        report.notice(f"{_count(judged, 'row')} from judges: kept as judgments, never as votes")
-    equal = len(rows) - len({replace(row, line=0) for row in rows})
-    if equal:
-        report.notice(
-            f"{_count(equal, 'row')} equal to an earlier one kept as votes of their own, for without "
-            "vote_id or rater and time a repeat can't be told from a second vote"
-        )
-
-
-def _remark_on_texts(rows: list[VoteRow], report: Report) -> None:
-    """Empty turns, and where the file's own style counts differ from ours."""
-    given, differing, unanswered = 0, 0, 0
-    for texts in (row.texts for row in rows if row.texts):
-        unanswered += not all(reply.strip() for reply in (*texts.replies_a, *texts.replies_b))
-        sides = ((texts.response_a, texts.style_a), (texts.response_b, texts.style_b))
-        for text, style in sides:
-            if style is not None:
-                ours = count_style(text)
-                given += 1
-                differing += style != (ours.headings, ours.list_items, ours.bold)
-    if unanswered:
-        report.notice(f"{_count(unanswered, 'row')} with an empty reply: the vote counts all the same")
-    if given:
-        report.notice(
-            f"style counts given for {_count(given, 'response')}, of which {differing:,} differ from our own "
-            "count of headings, list items and bold; ours are used"
-        )
-
-
-def _remark_on_names(rows: list[AnyRow], report: Report) -> None:
-    spellings: dict[str, str] = {}
-    odd: dict[str, str] = {}
-    for row in rows:
-        names = (row.model,) if isinstance(row, ResponseRow) else (row.model_a, row.model_b)  # type: ignore[union-attr]
-        for name in names:
-            first = spellings.setdefault(name_key(name), name)
-            if first != name:
-                odd.setdefault(name, first)
-    for name, first in list(odd.items())[:20]:
-        report.notice(f"{name!r} is taken for the same model as {first!r}")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    seen.tell(report)
+    if not seen.rows and not report.error_count:
+        raise RefusedError("the file has no rows" if not reader.skipped else "no row of the file counts")

@@ -115,7 +115,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "arena.content_policy.ContentPolicy",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "arena.languages.RatersLanguage",
     "django.middleware.common.CommonMiddleware",
@@ -287,6 +287,7 @@ CONTENT_SECURITY_POLICY = {
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "no-referrer" if HTTPS else "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True
+SESSION_ENGINE = "arena.raters.sessions"
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 90
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"

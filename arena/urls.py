@@ -4,6 +4,8 @@ from django.views.i18n import set_language
 from arena import health, home
 
 urlpatterns = [
+    # First, because votes are most of all requests and addresses are tried in this order.
+    path("", include("arena.battles.urls")),
     path("", home.index, name="home"),
     path("language/", set_language, name="set-language"),
     path("healthz", health.healthz, name="healthz"),
@@ -13,7 +15,6 @@ urlpatterns = [
     path("", include("arena.corpus.generation_urls")),
     path("", include("arena.corpus.urls")),
     path("", include("arena.campaigns.urls")),
-    path("", include("arena.battles.urls")),
     path("", include("arena.judging.urls")),
     path("", include("arena.leaderboards.urls")),
     path("", include("arena.exchange.urls")),

@@ -4,6 +4,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from django.template.autoreload import reset_loaders
 from django.utils import translation
 
 from arena.corpus.models import Prompt, Response
@@ -56,6 +57,9 @@ def bracketed(monkeypatch):
     monkeypatch.setattr(
         translation._trans, "ngettext", lambda one, many, n: f"⟦{one if n == 1 else many}⟧", raising=False
     )
+    reset_loaders()  # templates keep the words that they have looked up
+    yield
+    reset_loaders()
 
 
 def test_the_check_notices_a_bare_word():

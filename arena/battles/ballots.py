@@ -13,11 +13,11 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from arena.battles.compiled import Compiled
 from arena.battles.draw import draw_again, uncount
 from arena.battles.exclusions import exclude_unblinded
 from arena.battles.models import Battle, BattleNote, Retraction, Vote
 from arena.campaigns.models import Campaign
+from arena.compiled import Compiled
 from arena.raters.models import Rater
 
 NOBODY = 0  # no user has this number

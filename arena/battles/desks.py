@@ -14,11 +14,11 @@ from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from arena.battles import pairing, targets
-from arena.battles.compiled import Compiled
 from arena.battles.models import Battle
 from arena.battles.pair_models import PairCount, PairWeight
 from arena.campaigns.models import Campaign
 from arena.campaigns.opening import drawable_responses
+from arena.compiled import Compiled
 from arena.corpus.models import Prompt, PromptSet
 from arena.raters.models import Rater
 

@@ -21,10 +21,10 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from arena.battles import desks, pairing, planned, targets
-from arena.battles.compiled import Compiled
 from arena.battles.models import Battle
 from arena.battles.pair_models import PairCount
 from arena.campaigns.models import Campaign
+from arena.compiled import Compiled
 from arena.raters.models import Rater
 
 # Battles a rater holds at most. The page gets two: the one on the screen and the one it paints next. When

@@ -11,10 +11,10 @@ from random import Random
 
 from django.db.models import QuerySet
 
-from arena.battles.compiled import Compiled
 from arena.battles.gold_models import Gold
 from arena.battles.models import Battle
 from arena.campaigns.models import Campaign
+from arena.compiled import Compiled
 from arena.corpus.models import Competitor, PromptSet
 from arena.raters.models import Rater
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from functools import cache
 from uuid import UUID
 
+from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
@@ -20,6 +22,7 @@ from arena.campaigns.models import Campaign
 from arena.raters.models import Rater
 
 NO_REASONS = Why()
+NO_BATTLE = str(UUID(int=0))
 FIRST_WORDS, NAME_BEGINS, NAME_ENDS = 24, 17, 12  # characters
 RECORDED_AS: dict[str, str | Promise] = {
     Outcome.MODEL_A: _("A"),
@@ -27,6 +30,15 @@ RECORDED_AS: dict[str, str | Promise] = {
     Outcome.TIE: _("tie"),
     Outcome.BOTH_BAD: _("both bad"),
 }
+
+
+def path_of(act: str, public_id: str) -> str:
+    return _path_of_none(act, get_script_prefix()).replace(NO_BATTLE, public_id)
+
+
+@cache
+def _path_of_none(act: str, _prefix: str) -> str:
+    return reverse(f"battle-{act}", args=[NO_BATTLE])
 
 
 @dataclass(frozen=True)
@@ -38,6 +50,14 @@ class Shown:
     prompt: SafeString
     a: SafeString
     b: SafeString
+
+    @property
+    def vote_path(self) -> str:
+        return path_of("vote", self.public_id)
+
+    @property
+    def skip_path(self) -> str:
+        return path_of("skip", self.public_id)
 
     @classmethod
     def of(cls, battle: Battle) -> Shown:
@@ -61,6 +81,10 @@ class Recorded:
     name_b: str = ""
     prompt: str = ""
     why: Why = NO_REASONS
+
+    @property
+    def undo_path(self) -> str:
+        return path_of("undo", str(self.public_id))
 
 
 @dataclass(frozen=True)

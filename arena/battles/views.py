@@ -18,7 +18,7 @@ from django.views.decorators.vary import vary_on_headers
 from django_htmx.middleware import HtmxDetails
 
 from arena.battles import ballots, preview, reasons, screen
-from arena.battles.forms import BallotForm, FlagForm, ReasonsForm
+from arena.battles.forms import Ballot, BallotError, FlagForm, ReasonsForm
 from arena.battles.models import Battle
 from arena.campaigns.admission import SESSION_KEY, current_rater
 from arena.campaigns.models import Campaign
@@ -79,13 +79,14 @@ def battle(request: HtmxRequest, slug: str) -> HttpResponseBase:
 @for_raters
 def battle_vote(request: HtmxRequest, public_id: UUID) -> HttpResponseBase:
     battle, rater = own_battle(request, public_id)
-    form = BallotForm(request.POST)
-    if not form.is_valid():
+    try:
+        ballot = Ballot.read(request.POST)
+    except BallotError:
         words = _("That vote was cut short on its way. Please vote again.")
         return answer(request, battle, rater, words, 422)
     is_new = not hasattr(battle, "vote")
     try:
-        vote = ballots.cast(battle, rater, **form.cleaned_data)
+        vote = ballots.cast(battle, rater, ballot.outcome, ballot.key, ballot.dwell_ms, ballot.layout)
     except ballots.RefusedError as refusal:
         return answer(request, battle, rater, str(refusal.words), refusal.status)
     if not request.htmx:

@@ -10,8 +10,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from arena.battles.compiled import Compiled
 from arena.battles.models import Battle
+from arena.compiled import Compiled
 
 pytestmark = pytest.mark.django_db
 
@@ -67,8 +67,18 @@ def test_a_value_that_the_statement_does_not_hold_is_an_error():
 
 
 def test_what_can_not_stand_in_is_refused():
-    with pytest.raises(TypeError, match="whole numbers, UUIDs or times"):
-        Compiled(lambda kind: Battle.objects.filter(kind=kind))(kind="regular")
+    with pytest.raises(TypeError, match="whole numbers, texts, UUIDs or times"):
+        Compiled(lambda share: Battle.objects.filter(propensity=share))(share=0.5)
+    with pytest.raises(TypeError, match="use objects or values_list"):
+        Compiled(lambda pk: Battle.objects.filter(pk=pk).values())(pk=1)
+
+
+def test_texts_and_single_columns_are_read_as_the_queryset_reads_them(battles):
+    compiled = Compiled(
+        lambda kind: Battle.objects.filter(kind=kind).order_by("pk").values_list("pk", flat=True)
+    )
+    assert compiled(kind="regular") == sorted(battle.pk for battle in battles)
+    assert compiled(kind="gold") == []
 
 
 def test_no_row_is_fetched_while_a_statement_is_made(battles):

@@ -1,0 +1,151 @@
+"""Querysets whose SQL is made once. Making it takes Django longer than running it takes the database.
+
+A queryset is written as ever, with stand-ins for its values; their places in the finished statement are then
+filled in on every call. What changes the statement itself (how many values an IN has, which filters there
+are) is its shape: each shape is made once, and so is the plan by which its rows become objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from datetime import UTC, datetime
+from itertools import count
+from operator import itemgetter
+from typing import Any
+from uuid import UUID
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.models import QuerySet
+from django.db.models.query import (
+    FlatValuesListIterable,
+    ModelIterable,
+    ValuesListIterable,
+    get_related_populators,
+)
+
+# Far above the numbers that a statement fixes, so that a place is never mistaken for another's, and within
+# the 31 bits of an account's id: Django drops a filter by a number that its column can't hold.
+_FIRST_STAND_IN = 2_147_000_000
+
+
+class Compiled:
+    """compiled(shape…, name=value…) gives the rows of build(shape…, name=value…).
+
+    Values are whole numbers, texts, UUIDs and times; a tuple of numbers fills an IN, and its length is part
+    of the shape.
+    """
+
+    def __init__(self, build: Callable[..., QuerySet[Any, Any]]) -> None:
+        self.build = build
+        self._made: dict[Hashable, _Statement] = {}
+
+    def __call__(self, *shape: Hashable, **values: Any) -> list[Any]:
+        connection = connections[DEFAULT_DB_ALIAS]
+        lengths = tuple([len(value) for value in values.values() if isinstance(value, tuple)])
+        key = (connection.vendor, shape, lengths)
+        statement = self._made.get(key)
+        if statement is None:
+            statement = self._made[key] = _Statement(self.build, shape, values, connection)
+        return statement.run(values, connection)
+
+
+class _Statement:
+    def __init__(
+        self, build: Callable[..., QuerySet[Any, Any]], shape: tuple, values: dict[str, Any], connection: Any
+    ) -> None:
+        numbers = count(_FIRST_STAND_IN)
+        stand_ins = {name: _stand_in(value, numbers) for name, value in values.items()}
+        queryset = build(*shape, **stand_ins)
+        compiler = queryset.query.get_compiler(using=connection.alias)
+        self.sql, params = compiler.as_sql()
+        names = {written: name for name, written in _flat(stand_ins, connection).items()}
+        self.places = [names.get(param) for param in params]
+        self.fixed = list(params)
+        if missing := set(names.values()) - set(self.places):
+            raise ValueError(f"{build.__name__}: {missing} has no place in the statement; drop that value")
+        # Those of the database know the time zone of its settings and nothing else of a connection.
+        columns = [column[0] for column in compiler.select[: compiler.col_count]]
+        self.converters = [
+            (place, converters, column)
+            for place, (converters, column) in compiler.get_converters(columns).items()
+        ]
+        self.made = _maker(queryset, compiler)
+
+    def run(self, values: dict[str, Any], connection: Any) -> list[Any]:
+        given = _flat(values, connection)
+        params = [
+            fixed if name is None else given[name]
+            for name, fixed in zip(self.places, self.fixed, strict=True)
+        ]
+        with connection.cursor() as cursor:
+            cursor.execute(self.sql, params)
+            rows = cursor.fetchall()
+        return [self.made(self._converted(row, connection)) for row in rows]
+
+    def _converted(self, row: Sequence[Any], connection: Any) -> Sequence[Any]:
+        if not self.converters:
+            return row
+        converted = list(row)
+        for place, converters, column in self.converters:
+            for convert in converters:
+                converted[place] = convert(converted[place], column, connection)
+        return converted
+
+
+def _maker(queryset: QuerySet[Any, Any], compiler: Any) -> Callable[[Sequence[Any]], Any]:
+    """Makes of a row what the queryset's own iterable makes; what doesn't depend on the row is done once."""
+    kind: Any = queryset._iterable_class
+    if kind is FlatValuesListIterable:
+        return itemgetter(0)
+    if kind is ValuesListIterable:
+        return tuple
+    if kind is not ModelIterable:
+        raise TypeError(f"{kind.__name__} can't be compiled: use objects or values_list()")
+    described = compiler.klass_info
+    make_populators: Any = get_related_populators  # takes more in later versions of Django
+    model, fields = described["model"], described["select_fields"]
+    start, end = fields[0], fields[-1] + 1
+    names = [column[0].target.attname for column in compiler.select[start:end]]
+    populators = make_populators(described, compiler.select, DEFAULT_DB_ALIAS)
+    annotations = list((compiler.annotation_col_map or {}).items())
+
+    def make(row: Sequence[Any]) -> Any:
+        made = model.from_db(DEFAULT_DB_ALIAS, names, row[start:end])
+        for populator in populators:
+            populator.populate(row, made)
+        for name, place in annotations:
+            setattr(made, name, row[place])
+        return made
+
+    return make
+
+
+def _stand_in(value: Any, numbers: count[int]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_stand_in(each, numbers) for each in value)
+    if isinstance(value, str):
+        return f"stand-in {next(numbers)}"
+    if isinstance(value, UUID):
+        return UUID(int=next(numbers))
+    if isinstance(value, datetime):
+        return datetime.fromtimestamp(next(numbers) % 10**9 + 7 * 10**9, UTC)
+    if isinstance(value, int):
+        return next(numbers)
+    raise TypeError(
+        f"{value!r} can't stand in a compiled statement: use whole numbers, texts, UUIDs or times"
+    )
+
+
+def _flat(values: dict[str, Any], connection: Any) -> dict[Any, Any]:
+    """Each place's name and its value as the database's driver wants it."""
+    flat: dict[Any, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, tuple):
+            flat |= {(name, place): each for place, each in enumerate(value)}
+        elif isinstance(value, UUID) and not connection.features.has_native_uuid_field:
+            flat[name] = value.hex
+        elif isinstance(value, datetime):
+            flat[name] = connection.ops.adapt_datetimefield_value(value)
+        else:
+            flat[name] = value
+    return flat

@@ -23,20 +23,36 @@ WORDS = (
 )
 
 
-def fill(arguments: argparse.Namespace) -> str:
-    """Prompts, models, responses of 60 to 400 words and recorded votes; returns a token to join with."""
+def prepare(arguments: argparse.Namespace):
+    """The tables, static files and the campaign, without votes."""
     from django.core.management import call_command
 
     call_command("migrate", interactive=False, verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
-    from arena.campaigns.models import Campaign, Invite
+    from arena.campaigns.models import Campaign
 
-    campaign = Campaign.objects.filter(slug=SLUG).first() or make_campaign(arguments)
-    missing = arguments.votes - campaign.battles.filter(vote__isnull=False).count()
+    return Campaign.objects.filter(slug=SLUG).first() or make_campaign(arguments)
+
+
+def fill(arguments: argparse.Namespace) -> str:
+    """All of it; returns a token to join with."""
+    campaign = prepare(arguments)
+    top_up(campaign, arguments.votes)
+    return issue(campaign)
+
+
+def issue(campaign) -> str:
+    from arena.campaigns.models import Invite
+
+    return Invite.issue(campaign)[1]
+
+
+def top_up(campaign, votes: int) -> None:
+    """Recorded votes up to that number, and what the worker would do about them."""
+    missing = votes - campaign.battles.filter(vote__isnull=False).count()
     if missing > 0:
         add_votes(campaign, missing)
     settle(campaign)
-    return Invite.issue(campaign)[1]
 
 
 def settle(campaign) -> None:
@@ -117,12 +133,45 @@ def add_responses(prompt_set, competitor, number: int) -> None:
     Response.objects.bulk_create(rows, batch_size=500)
 
 
+# Battles of all models on all prompts in turn, by a hundred raters, made inside the database: a million of
+# them take seconds, as objects minutes. The numbers of prompts, models and raters run without a gap.
+BATTLES = """
+INSERT INTO arena_battle (public_id, campaign_id, kind, prompt_id, competitor_a_id, competitor_b_id,
+    response_a_id, response_b_id, rater_id, drawn_at)
+SELECT {uuid}, %(campaign)s, 'recorded', drawn.prompt, drawn.a, drawn.b,
+    one.id, other.id, drawn.rater, %(now)s
+FROM (SELECT i, %(prompt)s + i * 7919 %% %(prompts)s AS prompt, %(model)s + i %% %(models)s AS a,
+    %(model)s + (i %% %(models)s + 1 + i / %(models)s %% (%(models)s - 1)) %% %(models)s AS b,
+    %(rater)s + i %% 100 AS rater FROM ({numbers}) AS numbers) AS drawn
+JOIN arena_response AS one ON one.prompt_id = drawn.prompt AND one.competitor_id = drawn.a
+JOIN arena_response AS other ON other.prompt_id = drawn.prompt AND other.competitor_id = drawn.b
+ORDER BY i
+"""
+VOTES = """
+INSERT INTO arena_vote (battle_id, rater_id, outcome, idempotency_key, layout, voted_at, digest)
+SELECT battle.id, battle.rater_id,
+    CASE battle.id %% 4 WHEN 0 THEN 'model_a' WHEN 1 THEN 'model_b' WHEN 2 THEN 'tie' ELSE 'both_bad' END,
+    CAST(battle.public_id AS text), '', battle.drawn_at, %(digest)s
+FROM arena_battle AS battle WHERE battle.id > %(newest)s ORDER BY battle.id
+"""
+DIALECTS = {
+    "sqlite": (
+        "lower(hex(randomblob(16)))",
+        "WITH RECURSIVE n(i) AS (SELECT %(first)s UNION ALL SELECT i + 1 FROM n WHERE i + 1 < %(end)s)"
+        " SELECT i FROM n",
+    ),
+    "postgresql": ("gen_random_uuid()", "SELECT generate_series(%(first)s, %(end)s - 1) AS i"),
+}
+AT_ONCE = 100_000
+
+
 def add_votes(campaign, count: int) -> None:
-    """Votes recorded earlier, by a hundred raters; they fill the tables that a draw must not have to read."""
+    """Votes recorded earlier; they fill the tables that a draw must not have to read."""
+    from django.db import connection, transaction
+    from django.db.models import Max, Min
     from django.utils import timezone
 
-    from arena.battles.models import Battle, Vote
-    from arena.corpus.models import Competitor, Response
+    from arena.corpus.models import Competitor, Prompt
     from arena.raters.models import Rater
 
     raters = [
@@ -131,39 +180,15 @@ def add_votes(campaign, count: int) -> None:
         )[0]
         for n in range(100)
     ]
-    competitors = list(Competitor.objects.values_list("pk", flat=True))
-    responses = {(p, c): pk for p, c, pk in Response.objects.values_list("prompt_id", "competitor_id", "pk")}
-    prompts = sorted({prompt for prompt, _ in responses})
-    now = timezone.now()
-    for start in range(0, count, 20_000):
-        battles = []
-        for n in range(start, min(start + 20_000, count)):
-            a = n % len(competitors)
-            b = (a + 1 + n // len(competitors) % (len(competitors) - 1)) % len(competitors)
-            prompt, pair = prompts[n * 7919 % len(prompts)], (competitors[a], competitors[b])
-            battles.append(
-                Battle(
-                    campaign=campaign,
-                    kind=Battle.Kind.RECORDED,
-                    rater=raters[n % 100],
-                    prompt_id=prompt,
-                    competitor_a_id=pair[0],
-                    competitor_b_id=pair[1],
-                    response_a_id=responses[prompt, pair[0]],
-                    response_b_id=responses[prompt, pair[1]],
-                    drawn_at=now,
-                )
-            )
-        Battle.objects.bulk_create(battles, batch_size=2000)
-        votes = [
-            Vote(
-                battle=battle,
-                rater_id=battle.rater_id,
-                outcome=OUTCOMES[n % 4],
-                idempotency_key=str(battle.public_id),
-                voted_at=now,
-                digest="0" * 64,
-            )
-            for n, battle in enumerate(battles)
-        ]
-        Vote.objects.bulk_create(votes, batch_size=2000)
+    values = {"campaign": campaign.pk, "rater": raters[0].pk, "digest": "0" * 64, "now": timezone.now()}
+    for model, name in ((Prompt, "prompt"), (Competitor, "model")):
+        ends = model.objects.aggregate(first=Min("pk"), last=Max("pk"))
+        values |= {name: ends["first"], f"{name}s": ends["last"] - ends["first"] + 1}
+    uuid, numbers = DIALECTS[connection.vendor]
+    for first in range(0, count, AT_ONCE):
+        values |= {"first": first, "end": min(first + AT_ONCE, count)}
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT COALESCE(MAX(id), 0) FROM arena_battle")
+            (values["newest"],) = cursor.fetchone()
+            cursor.execute(BATTLES.format(uuid=uuid, numbers=numbers), values)
+            cursor.execute(VOTES, values)

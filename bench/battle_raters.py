@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import http.client
 import os
 import re
@@ -52,20 +51,27 @@ def get(port: int, path: str) -> int:
     return connection.getresponse().status
 
 
-def cpu_seconds(root_pid: int) -> float:
-    """User and system time of a process and its descendants so far."""
-    ticks, parents = {}, {}
+def cpu_seconds(root_pid: int) -> dict[str, float]:
+    """User and system time so far of a process and its descendants: the web server's, and the others'."""
+    parents, ticks, web = {}, {}, set()
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = path.read_text().rsplit(")", 1)[1].split()
+            command = path.with_name("cmdline").read_bytes()
         except OSError:
             continue
         pid = int(path.parent.name)
         parents[pid], ticks[pid] = int(fields[1]), int(fields[11]) + int(fields[12])
+        if b"gunicorn" in command:
+            web.add(pid)
     family = {root_pid}
     while more := {pid for pid, parent in parents.items() if parent in family} - family:
         family |= more
-    return sum(ticks.get(pid, 0) for pid in family) / os.sysconf("SC_CLK_TCK")
+    second = os.sysconf("SC_CLK_TCK")
+    return {
+        "web": sum(ticks.get(pid, 0) for pid in family & web) / second,
+        "others": sum(ticks.get(pid, 0) for pid in family - web) / second,
+    }
 
 
 # --- the raters -------------------------------------------------------------------------------------------
@@ -180,17 +186,24 @@ def open_loop(rater: Rater, tally: Tally, end: float, start: float, every: float
         due += every
 
 
-def vote_for(arguments: argparse.Namespace, port: int, token: str) -> tuple[Tally, float]:
-    raters = [Rater(port, token) for _ in range(arguments.raters)]
-    for rater in raters:
-        rater.join()
-    tally, begun = Tally(), time.perf_counter()
-    end = begun + arguments.seconds
+@dataclass
+class Round:
+    """What a number of raters did in a number of seconds, and what it cost the server."""
+
+    tally: Tally
+    seconds: float
+    cpu: dict[str, float]
+
+
+def vote_for(seconds: float, rate: float | None, raters: list[Rater], server_pid: int) -> Round:
+    """With a rate the votes keep a clock of their own; without one each rater votes when an answer comes."""
+    tally, before = Tally(), cpu_seconds(server_pid)
+    begun = time.perf_counter()
+    end, every = begun + seconds, len(raters) / rate if rate else 0.0
     threads = []
     for number, rater in enumerate(raters):
-        if arguments.rate:
-            every = arguments.raters / arguments.rate
-            first = begun + number * every / arguments.raters
+        if rate:
+            first = begun + number / rate
             threads.append(threading.Thread(target=open_loop, args=(rater, tally, end, first, every)))
         else:
             threads.append(threading.Thread(target=closed_loop, args=(rater, tally, end)))
@@ -198,5 +211,6 @@ def vote_for(arguments: argparse.Namespace, port: int, token: str) -> tuple[Tall
         thread.start()
     for thread in threads:
         thread.join()
+    took, after = time.perf_counter() - begun, cpu_seconds(server_pid)
     tally.reopened = sum(rater.reopened for rater in raters)
-    return tally, time.perf_counter() - begun
+    return Round(tally, took, {name: after[name] - before[name] for name in after})

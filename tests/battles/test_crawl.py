@@ -5,17 +5,35 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pytest
+from django.contrib.staticfiles import finders
 
 from arena.battles.models import Battle
 from arena.corpus.models import Response
-from tests.battles.test_blindness import bytes_of, canary_campaign, secrets  # noqa: F401
+from tests.battles.conftest import HTMX
+from tests.battles.guesser import held_out_accuracy
+from tests.battles.test_blindness import HTML, bytes_of, canary_campaign, secrets  # noqa: F401
 
 PERMUTATIONS = 2000
 # The coins of a draw can't be seeded: one run in a thousand may fail.
 P_MIN = 1e-3
+THREE_SIGMA = 3
+OTHER_PAGES = (
+    "/",
+    "/campaigns/small/",
+    "/campaigns/small/guide/",
+    "/campaigns/small/my-votes/",
+    "/campaigns/small/preview/",
+    "/boards/small/",
+    "/api/v1/",
+    "/api/v1/schema/",
+    "/api/v1/campaigns/",
+    "/api/v1/leaderboards/",
+)
+OUTCOMES = ("model_a", "model_b", "tie", "both_bad")
 
 
 @dataclass
@@ -25,7 +43,13 @@ class Crawl:
     rows: list[list[float]] = field(default_factory=list)
     left: list[int] = field(default_factory=list)
     text_length: list[float] = field(default_factory=list)
+    answers: int = 0
     found: list[str] = field(default_factory=list)
+
+    def search(self, answer, hidden: set[str]) -> None:
+        text = bytes_of(answer)
+        self.answers += 1
+        self.found += [secret for secret in hidden if secret in text]
 
 
 def crawl(small, sit_down, battles: int) -> Crawl:
@@ -40,14 +64,32 @@ def crawl(small, sit_down, battles: int) -> Crawl:
             continue
         shown = re.search(r'data-battle="([^"]+)"', page.content.decode())[1]
         battle = Battle.objects.select_related("prompt", "response_a", "response_b").get(public_id=shown)
-        answer = desk.vote(battle, ("model_a", "model_b", "tie", "both_bad")[len(seen.left) % 4])
-        for each in (page, answer):
-            text = bytes_of(each)
-            seen.found += [secret for secret in hidden if secret in text]
+        for each in (page, *whatever_can_be_done(desk, battle, len(seen.left))):
+            seen.search(each, hidden)
         seen.rows.append([*features(page, battle), took])
         seen.left.append(battle.competitor_a_id)
         seen.text_length.append(len(battle.response_a.rendered_html))
     return seen
+
+
+def whatever_can_be_done(desk, battle: Battle, number: int):
+    """A vote in each way that there is, what can be done beside it, and now and then every other page."""
+    headers = HTML if number % 2 else HTMX
+    if number % 5 == 1:
+        yield desk.act(battle, "flag", {"text": "Hm."}, **headers)
+    if number % 5 == 2:
+        yield desk.act(battle, "vote", {"outcome": "neither"}, **headers)
+    yield desk.vote(battle, OUTCOMES[number % 4], **headers)
+    if number % 5 == 3:
+        yield desk.vote(battle, "tie", "another-key", **headers)
+        yield desk.act(battle, "reasons", {"reasons": ["facts"]}, **headers)
+    if number % 5 == 4:
+        yield desk.act(battle, "undo", **headers)
+        yield desk.act(desk.on_screen(), "skip", **headers)
+    if number % 10 == 0:
+        for path in OTHER_PAGES:
+            yield desk.client.get(path)
+            yield desk.client.options(path)
 
 
 def features(page, battle: Battle) -> list[float]:
@@ -101,9 +143,24 @@ def test_nothing_but_the_texts_tells_who_is_on_the_left_and_no_name_is_in_any_by
         Response.objects.filter(pk=pk).update(rendered_html=f"<p>Reply {number}. {longer}</p>")
     seen = crawl(small, sit_down, battles)
     assert seen.found == []
+    assert seen.answers > 3 * battles
     rows, left = np.array(seen.rows, float), np.array(seen.left)
     assert len(left) == battles and len(set(seen.left)) == 3
     assert p_of_largest_correlation(rows, left) > P_MIN
     # The same test finds the models at once where it is given what does tell.
     with_text = np.column_stack([rows, seen.text_length])
     assert p_of_largest_correlation(with_text, left) <= P_MIN
+    # Neither do all of these together, to whoever has learned from the first half of the battles.
+    share = np.unique(left, return_counts=True)[1].max() / len(left)
+    unseen = len(left) - len(left) // 2
+    bound = share + THREE_SIGMA * (share * (1 - share) / unseen) ** 0.5
+    assert held_out_accuracy(rows, left) <= bound < held_out_accuracy(with_text, left)
+
+
+def test_no_style_sheet_or_script_holds_a_name(canary_campaign, sit_down):  # noqa: F811
+    page = sit_down(canary_campaign()).look().content.decode()
+    paths = re.findall(r'(?:src|href)="/static/([^"]+)"', page)
+    assert len(paths) > 5
+    for path in paths:
+        text = Path(finders.find(path)).read_text(errors="replace")
+        assert [secret for secret in secrets() if secret in text] == [], path

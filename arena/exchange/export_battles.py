@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from arena.battles.models import BattleNote, Vote
+from arena.battles.seal_models import Seal
 from arena.exchange.export_extract import CHUNK, Extract, Rows, prompt_named, sides
 from arena.raters.models import Rater
 
@@ -17,12 +18,14 @@ def raters(extract: Extract) -> Rows:
             "rater": extract.pseudonym(row.public_id),
             "admission": row.admission,
             "languages": row.languages,
+            "active": row.is_active,
         }
 
 
 def guides(extract: Extract) -> Rows:
     for row in extract.campaign.guides.order_by("version"):
-        yield {"version": row.version, "text": row.text, "sha256": row.sha256}
+        copied = ("version", "text", "sha256", "created_at")
+        yield {name: getattr(row, name) for name in copied}
 
 
 def golds(extract: Extract) -> Rows:
@@ -105,7 +108,19 @@ def votes(extract: Extract) -> Rows:
             "retracted_at": retraction.at if is_back and retraction else None,
             "excluded": rules.of(row),
             "digest": row.digest,
+            "number": row.pk,
         }
+
+
+def seals(extract: Extract) -> Rows:
+    """Those that hold a vote of the campaign."""
+    held = extract.votes.filter(pk__gte=OuterRef("first_vote"), pk__lte=OuterRef("last_vote"))
+    rows = Seal.objects.filter(Exists(held), at__lte=extract.at).select_related("previous")
+    for row in rows.order_by("pk").iterator(CHUNK):
+        copied = ("first_vote", "last_vote", "votes", "sha256", "at")
+        before = row.previous.sha256 if row.previous else ""
+        told = {name: getattr(row, name) for name in copied}
+        yield {"seal": row.pk, "previous_sha256": before} | told
 
 
 class Rules:

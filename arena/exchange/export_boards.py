@@ -20,6 +20,8 @@ _STANDING = (
     "wins",
     "losses",
     "ties",
+    "both_bad",
+    "usable",
     "flags",
     "shift",
     "shift_lower",
@@ -29,7 +31,7 @@ _STANDING = (
 
 def snapshots(extract: Extract) -> Rows:
     rows = Snapshot.objects.filter(leaderboard__campaign=extract.campaign, taken_at__lte=extract.at)
-    for row in rows.select_related("leaderboard__judge").order_by("pk"):
+    for row in rows.select_related("leaderboard__judge", "plan").order_by("pk"):
         board = row.leaderboard
         copied = ("cutoff", "taken_at", "counts", "options", "coefficients", "warnings")
         yield {
@@ -44,6 +46,7 @@ def snapshots(extract: Extract) -> Rows:
             "vote_digest": row.vote_digest,
             "code_version": row.code_version,
             "seed": row.seed,
+            "plan": row.plan.version if row.plan else None,
         }
 
 

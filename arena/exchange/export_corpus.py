@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arena.corpus.label_models import LabelChange, SpotCheck
 from arena.corpus.models import HARD_CRITERIA, Response
 from arena.exchange.export_extract import CHUNK, Extract, Rows, prompt_named
 
@@ -19,6 +20,7 @@ def prompt_sets(extract: Extract) -> Rows:
             "internal": row.is_internal,
             "status": row.status,
             "content_hash": row.content_hash,
+            "published_at": row.published_at,
         }
 
 
@@ -37,8 +39,23 @@ def prompts(extract: Extract) -> Rows:
             "reference": row.reference,
             "hard": row.is_hard,
             **{name: getattr(row, name) for name in HARD_CRITERIA},
+            "redacted": row.tombstone is not None,
             "tombstone": row.tombstone,
         }
+
+
+def label_changes(extract: Extract) -> Rows:
+    rows = LabelChange.objects.filter(prompt__in=extract.prompts, at__lte=extract.at)
+    related = rows.select_related("prompt__prompt_set").defer("prompt__rendered_html")
+    for row in related.order_by("at", "pk").iterator(CHUNK):
+        yield prompt_named(row) | {"was": row.was, "source": row.source, "at": row.at}
+
+
+def spot_checks(extract: Extract) -> Rows:
+    rows = SpotCheck.objects.filter(prompt__in=extract.prompts, at__lte=extract.at)
+    related = rows.select_related("prompt__prompt_set").defer("prompt__rendered_html")
+    for row in related.order_by("at", "pk").iterator(CHUNK):
+        yield prompt_named(row) | {"criteria": row.criteria, "at": row.at}
 
 
 def models(extract: Extract) -> Rows:
@@ -75,5 +92,6 @@ def responses(extract: Extract) -> Rows:
             "org": row.competitor.organisation,
             "leak": row.leak,
             "leak_words": row.leak_words,
+            "redacted": row.tombstone is not None,
             "tombstone": row.tombstone,
         }

@@ -8,6 +8,34 @@ from typing import Any
 from arena.exchange.export_extract import CHUNK, Extract, Rows, prompt_named, sides
 from arena.judging.models import Judge, JudgeCall, JudgeRun
 
+# Copied as they are, out and back.
+RUN = (
+    "kind",
+    "status",
+    "status_reason",
+    "seed",
+    "family_policy",
+    "own_family_pairs",
+    "verbosity_rule",
+    "max_calls",
+    "created_at",
+    "started_at",
+    "finished_at",
+)
+_ATTEMPT = (
+    "number",
+    "raw_reply",
+    "finish_reason",
+    "http_status",
+    "error_kind",
+    "error_text",
+    "tokens_in",
+    "tokens_out",
+    "latency_ms",
+    "answering_model",
+    "system_fingerprint",
+)
+
 
 def judges(extract: Extract) -> Rows:
     judges = Judge.objects.filter(pk__in=extract.judgments.values("judge"))
@@ -19,6 +47,8 @@ def judges(extract: Extract) -> Rows:
             "asked_model": row.endpoint.model_id if row.endpoint else None,
             "parameters": row.parameters,
             "rubric": str(rubric) if rubric else None,
+            "rubric_name": rubric.name if rubric else None,
+            "rubric_version": rubric.version if rubric else None,
             "rubric_sha256": rubric.sha256 if rubric else None,
             "mode": rubric.mode if rubric else None,
             "instructions": rubric.instructions if rubric else None,
@@ -26,7 +56,7 @@ def judges(extract: Extract) -> Rows:
         }
 
 
-def _runs(extract: Extract) -> dict[int, int]:
+def runs_numbered(extract: Extract) -> dict[int, int]:
     runs = JudgeRun.objects.filter(campaign=extract.campaign).order_by("pk").values_list("pk", flat=True)
     return {pk: number for number, pk in enumerate(runs, start=1)}
 
@@ -36,9 +66,20 @@ def _judgment_id(battle: Any, run: int, judge: int, replicate: int) -> str:
     return f"j-{hashlib.sha256(plain.encode()).hexdigest()[:32]}"
 
 
+def judge_runs(extract: Extract) -> Rows:
+    runs = runs_numbered(extract)
+    for row in JudgeRun.objects.filter(pk__in=runs).prefetch_related("judges").order_by("pk"):
+        yield {
+            "run": runs[row.pk],
+            "judges": [judge.name for judge in sorted(row.judges.all(), key=lambda judge: judge.pk)],
+            "budget_usd": None if row.budget_usd is None else str(row.budget_usd),
+            **{name: getattr(row, name) for name in RUN},
+        }
+
+
 def judgments(extract: Extract) -> Rows:
     related = ("battle__prompt__prompt_set", "battle__competitor_a", "battle__competitor_b", "judge")
-    runs = _runs(extract)
+    runs = runs_numbered(extract)
     rows = extract.judgments.select_related(*related).defer("battle__prompt__rendered_html")
     for row in rows.order_by("pk").iterator(CHUNK):
         yield {
@@ -71,12 +112,11 @@ def judge_calls(extract: Extract) -> Rows:
             "scores": row.scores,
             "reason": row.reason,
             "failure": row.failure,
-            "attempts": [_attempt(attempt) for attempt in row.call.attempts.all()],
+            "attempts": [attempt_told(attempt) for attempt in row.call.attempts.all()],
         }
 
 
-def _attempt(attempt: Any) -> dict[str, Any]:
-    names = ("number", "raw_reply", "http_status", "error_kind", "error_text", "tokens_in", "tokens_out")
-    told = {name: getattr(attempt, name) for name in (*names, "latency_ms", "answering_model")}
+def attempt_told(attempt: Any) -> dict[str, Any]:
+    told = {name: getattr(attempt, name) for name in _ATTEMPT}
     cost = None if attempt.cost_usd is None else str(attempt.cost_usd)
     return told | {"cost_usd": cost, "started_at": attempt.started_at.isoformat()}

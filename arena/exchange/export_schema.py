@@ -2,39 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from arena.exchange.export_columns import PROMPT, SIDES, Column, Kind, TableSchema, table
+from arena.exchange.export_schema_boards import BOARDS
+from arena.exchange.export_schema_judging import JUDGING
 
-Kind = Literal["text", "count", "number", "flag", "time", "texts", "turns", "json"]
+__all__ = ["TABLES", "Column", "TableSchema"]
 
-
-@dataclass(frozen=True)
-class Column:
-    name: str
-    kind: Kind
-    meaning: str
-
-
-@dataclass(frozen=True)
-class TableSchema:
-    name: str
-    meaning: str
-    columns: tuple[Column, ...]
-
-
-def _table(name: str, meaning: str, *columns: tuple[str, Kind, str]) -> TableSchema:
-    return TableSchema(name, meaning, tuple(Column(*column) for column in columns))
-
-
-_PROMPT: tuple[tuple[str, Kind, str], ...] = (
-    ("prompt_set", "text", "name of its prompt set"),
-    ("set_version", "count", "version of the prompt set"),
-    ("prompt_id", "text", "id within the prompt set"),
-)
-_SIDES: tuple[tuple[str, Kind, str], ...] = (
-    ("model_a", "text", "shown first"),
-    ("model_b", "text", "shown second"),
-)
 _CRITERIA: tuple[tuple[str, Kind, str], ...] = tuple(
     (name, "flag", "one of the seven criteria of a hard prompt; empty is unknown")
     for name in (
@@ -52,6 +25,7 @@ _COUNTS: tuple[tuple[str, Kind, str], ...] = tuple(
     for name in ("characters", "words", "headings", "list_items", "bold", "code_blocks", "emoji")
 )
 
+_REDACTED: tuple[str, Kind, str] = ("redacted", "flag", "the text was taken out for good")
 _TOMBSTONE: tuple[str, Kind, str] = (
     "tombstone",
     "json",
@@ -59,7 +33,7 @@ _TOMBSTONE: tuple[str, Kind, str] = (
 )
 
 TABLES: tuple[TableSchema, ...] = (
-    _table(
+    table(
         "prompt_sets",
         "the versions of prompt sets in use",
         ("name", "text", ""),
@@ -69,11 +43,12 @@ TABLES: tuple[TableSchema, ...] = (
         ("internal", "flag", "never to be sent to an endpoint that isn't internal"),
         ("status", "text", "draft, published or retired"),
         ("content_hash", "text", "sha256 over the prompts of a published set"),
+        ("published_at", "time", ""),
     ),
-    _table(
+    table(
         "prompts",
         "what was asked",
-        *_PROMPT[:2],
+        *PROMPT[:2],
         ("id", "text", "id within the prompt set"),
         ("messages", "turns", "one or more turns: role and content"),
         ("category", "text", ""),
@@ -82,9 +57,25 @@ TABLES: tuple[TableSchema, ...] = (
         ("reference", "text", "a good answer, if one was given"),
         ("hard", "flag", "whether the prompt is hard; empty is unknown"),
         *_CRITERIA,
+        _REDACTED,
         _TOMBSTONE,
     ),
-    _table(
+    table(
+        "label_changes",
+        "how the labels of prompts changed; the table of prompts has the latest",
+        *PROMPT,
+        ("was", "json", "the labels before the change"),
+        ("source", "text", "hand, file or llm"),
+        ("at", "time", ""),
+    ),
+    table(
+        "spot_checks",
+        "what people said of prompts' criteria without seeing what an LLM had said",
+        *PROMPT,
+        ("criteria", "json", ""),
+        ("at", "time", ""),
+    ),
+    table(
         "models",
         "who was compared",
         ("name", "text", ""),
@@ -97,10 +88,10 @@ TABLES: tuple[TableSchema, ...] = (
         ("system_prompt", "text", "sent before every prompt when its responses are generated"),
         ("parameters", "json", "of generation"),
     ),
-    _table(
+    table(
         "responses",
         "what the models replied",
-        *_PROMPT,
+        *PROMPT,
         ("model", "text", ""),
         ("sample", "count", "number among the model's responses to this prompt"),
         ("response", "text", ""),
@@ -117,27 +108,30 @@ TABLES: tuple[TableSchema, ...] = (
             "whether the text says who wrote it: unchecked, clean, found, or dismissed by an admin",
         ),
         ("leak_words", "json", "what was found"),
+        _REDACTED,
         _TOMBSTONE,
     ),
-    _table(
+    table(
         "raters",
         "people, under names made for this export alone",
         ("rater", "text", "pseudonym"),
         ("admission", "text", "link, login, open, recorded elsewhere, or simulated"),
         ("languages", "texts", "empty means all"),
+        ("active", "flag", "0: suspended by an admin"),
     ),
-    _table(
+    table(
         "guides",
         "what raters were asked",
         ("version", "count", ""),
         ("text", "text", ""),
         ("sha256", "text", ""),
+        ("created_at", "time", ""),
     ),
-    _table(
+    table(
         "golds",
         "battles whose outcome is known beforehand, never rated",
         ("gold", "count", "number within the instance it comes from"),
-        *_PROMPT,
+        *PROMPT,
         ("model_a", "text", "whose response is the first text"),
         ("sample_a", "count", ""),
         ("model_b", "text", "whose response is the second text"),
@@ -146,13 +140,13 @@ TABLES: tuple[TableSchema, ...] = (
         ("kind", "text", "quality: one text is plainly better; instructed: the text says how to vote"),
         ("retired_at", "time", "since when it isn't drawn any more"),
     ),
-    _table(
+    table(
         "battles",
         "every pair drawn, voted on or not, in the order of drawing",
         ("battle_id", "text", ""),
         ("kind", "text", "regular, recorded elsewhere, or repeat and gold, which boards don't count"),
-        *_PROMPT,
-        *_SIDES,
+        *PROMPT,
+        *SIDES,
         ("sample_a", "count", "which response of model_a; empty: not known"),
         ("sample_b", "count", "which response of model_b; empty: not known"),
         ("rater", "text", "empty: drawn for a judge"),
@@ -170,13 +164,13 @@ TABLES: tuple[TableSchema, ...] = (
         ("label", "text", "the winner in that file's own words, where it says more"),
         ("turns", "json", "the replies one by one, where there were several"),
     ),
-    _table(
+    table(
         "votes",
         "one a battle; those taken back stay, with the time",
         ("vote_id", "text", "the battle's id"),
         ("kind", "text", "the battle's kind"),
-        *_PROMPT,
-        *_SIDES,
+        *PROMPT,
+        *SIDES,
         ("winner", "text", "model_a, model_b, tie or both_bad"),
         ("rater", "text", "pseudonym"),
         ("voted_at", "time", ""),
@@ -186,8 +180,20 @@ TABLES: tuple[TableSchema, ...] = (
         ("retracted_at", "time", "when the rater took the vote back"),
         ("excluded", "text", "rules by which boards leave it out, with spaces between; empty: it counts"),
         ("digest", "text", "sha256 over the vote as it was cast"),
+        ("number", "count", "within the instance it was cast in: seals name votes by it"),
     ),
-    _table(
+    table(
+        "seals",
+        "each over the digests of the votes since the one before, whatever campaign they are of",
+        ("seal", "count", ""),
+        ("first_vote", "count", "number of a vote"),
+        ("last_vote", "count", ""),
+        ("votes", "count", ""),
+        ("previous_sha256", "text", ""),
+        ("sha256", "text", "of the previous one's sha256, followed by the digests in the votes' order"),
+        ("at", "time", ""),
+    ),
+    table(
         "exclusions",
         "votes that boards leave out, and why; those taken in again stay listed",
         ("vote_id", "text", "empty: all votes of the rater"),
@@ -200,7 +206,7 @@ TABLES: tuple[TableSchema, ...] = (
         ("revoked_at", "time", "since when it counts again"),
         ("revoked_because", "text", ""),
     ),
-    _table(
+    table(
         "notes",
         "what raters said besides",
         ("battle_id", "text", ""),
@@ -209,90 +215,6 @@ TABLES: tuple[TableSchema, ...] = (
         ("text", "text", ""),
         ("at", "time", ""),
     ),
-    _table(
-        "judges",
-        "LLM judges and what they were asked",
-        ("name", "text", ""),
-        ("family", "text", ""),
-        ("asked_model", "text", "id at its endpoint; empty: recorded elsewhere"),
-        ("parameters", "json", ""),
-        ("rubric", "text", "name and version"),
-        ("rubric_sha256", "text", ""),
-        ("mode", "text", "pairwise, reference or pointwise"),
-        ("instructions", "text", ""),
-        ("criteria", "json", ""),
-    ),
-    _table(
-        "judgments",
-        "a judge's finding on a battle from both orders",
-        ("vote_id", "text", "of the judgment"),
-        ("battle_id", "text", ""),
-        *_PROMPT,
-        *_SIDES,
-        ("winner", "text", "model_a, model_b, tie, tie_unstable, tie_verbose or no_verdict"),
-        ("base_outcome", "text", "before the verbosity rule"),
-        ("flip", "text", "whether the two orders disagreed: none, soft, hard"),
-        ("leaning", "text", "of a soft flip: the side that won in one order and tied in the other"),
-        ("source", "text", "judge"),
-        ("rater", "text", "the judge's name"),
-        ("run", "count", "number of the run within this export"),
-        ("replicate", "count", ""),
-        ("voted_at", "time", "when both orders were in"),
-    ),
-    _table(
-        "judge_calls",
-        "each order asked, and every reply as it came",
-        ("vote_id", "text", "of the judgment"),
-        ("order", "text", "ab or ba"),
-        ("state", "text", ""),
-        ("verdict", "text", "in positions: first, second or tie"),
-        ("scores", "json", ""),
-        ("reason", "text", ""),
-        ("failure", "text", ""),
-        ("attempts", "json", "number, raw reply, status, error, tokens, cost, latency, model that replied"),
-    ),
-    _table(
-        "snapshots",
-        "dated fits of the campaign's boards",
-        ("snapshot", "count", "number within the instance it was taken in"),
-        ("leaderboard", "text", ""),
-        ("name", "text", ""),
-        ("subset", "text", ""),
-        ("source", "text", "raters or judge"),
-        ("judge", "text", ""),
-        ("style_control", "flag", ""),
-        ("cutoff", "time", "later votes are not in"),
-        ("taken_at", "time", ""),
-        ("counts", "json", ""),
-        ("options", "json", ""),
-        ("coefficients", "json", ""),
-        ("warnings", "json", ""),
-        ("vote_digest", "text", ""),
-        ("code_version", "text", ""),
-        ("seed", "count", ""),
-    ),
-    _table(
-        "standings",
-        "one model in one snapshot",
-        ("snapshot", "count", ""),
-        ("model", "text", ""),
-        ("rating", "number", "points; mean 1000, 400 a decade of odds"),
-        ("lower", "number", ""),
-        ("upper", "number", ""),
-        ("bootstrap_lower", "number", ""),
-        ("bootstrap_upper", "number", ""),
-        ("standard_error", "number", ""),
-        ("rank_lower", "count", ""),
-        ("rank_upper", "count", ""),
-        ("tied_first", "flag", ""),
-        ("component", "count", "models of different components can't be compared"),
-        ("battles", "count", ""),
-        ("wins", "count", ""),
-        ("losses", "count", ""),
-        ("ties", "count", "of both kinds"),
-        ("flags", "texts", ""),
-        ("shift", "number", "points by which style control moves it"),
-        ("shift_lower", "number", ""),
-        ("shift_upper", "number", ""),
-    ),
+    *JUDGING,
+    *BOARDS,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from arena.exchange.export_extract import Extract
+from arena.exchange.export_left_out import LEFT_OUT
 from arena.exchange.export_schema import TABLES
 
 
@@ -35,7 +36,16 @@ def readme(extract: Extract, rows: dict[str, int]) -> str:
         at=extract.at.isoformat(timespec="seconds"),
         counts=counts,
         licences=licences(extract),
+        left_out=left_out(),
     )
+
+
+def left_out() -> str:
+    """By reason; names of the models and columns as the code has them."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in LEFT_OUT.items():
+        reasons.setdefault(reason, []).append(name)
+    return "\n".join(f"* {', '.join(names)}: {reason}" for reason, names in reasons.items())
 
 
 def licences(extract: Extract) -> str:
@@ -68,7 +78,13 @@ Every table stands in `csv/`, `jsonl/` and `parquet/`; `schema.json` says what e
 
 `sha256sum --check SHA256SUMS` says whether the files are as they were exported.
 
-To have it all in another Tiltyard, with the same boards: `./tiltyard manage import_campaign FOLDER`.
+To have it all in another Tiltyard, with the same boards: `./tiltyard manage import_campaign FOLDER`. It is a
+draft there, its boards are private and taken anew, its judges can't be asked on; replies of judges, their
+measurements, readings and seals stay here.
+
+## What is not in here
+
+{left_out}
 
 ## Licences of the prompt sets
 

@@ -8,7 +8,9 @@ import shutil
 import tempfile
 import zipfile
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from arena.campaigns.models import Campaign
 from arena.exchange.export_extract import Extract
@@ -16,11 +18,12 @@ from arena.exchange.export_files import Tell, say_nothing, write_table
 from arena.exchange.export_rows import rows_of
 from arena.exchange.export_schema import TABLES
 from arena.exchange.export_words import citation, readme
+from arena.leaderboards.report_models import ReportText
 
 SUMS = "SHA256SUMS"
 UNFINISHED = ".export-"  # how the folder of one that is being written begins
 _PACKED_AT_ONCE = 1 << 20
-LAYOUT = 2  # of the folder; raised when a reader of the old one would go wrong
+LAYOUT = 3  # of the folder; raised when a reader of the old one would go wrong
 
 # How the campaign was set up, in plain JSON; the rest of it is of the installation it ran in.
 CAMPAIGN_FIELDS = (
@@ -34,6 +37,11 @@ CAMPAIGN_FIELDS = (
     "leak_policy",
     "hard_at_least",
 )
+# Times that come back with it: when it is to end, and since when its votes aren't all blind.
+CAMPAIGN_TIMES = ("ends_at", "names_shown_at")
+# How it went where it ran; brought back it is a draft.
+CAMPAIGN_STATE = ("status", "admission", "created_at", "opened_at", "closed_at")
+REPORT_FIELDS = ("capability", "sourcing", "contamination", "baselines")
 
 
 class NotExportableError(Exception):
@@ -78,7 +86,7 @@ def _fill_whole(extract: Extract, folder: Path, tell: Tell) -> dict[str, int]:
         "layout": LAYOUT,
         "campaign": extract.campaign.slug,
         "name": extract.campaign.name,
-        **{name: getattr(extract.campaign, name) for name in CAMPAIGN_FIELDS},
+        **_about(extract.campaign),
         "exported_at": extract.at.isoformat(),
         "rows": counts,
     }
@@ -86,6 +94,15 @@ def _fill_whole(extract: Extract, folder: Path, tell: Tell) -> dict[str, int]:
     (folder / "README.md").write_text(readme(extract, counts))
     (folder / "CITATION.cff").write_text(citation(extract))
     return counts
+
+
+def _about(campaign: Campaign) -> dict[str, Any]:
+    told = {name: getattr(campaign, name) for name in (*CAMPAIGN_FIELDS, *CAMPAIGN_TIMES, *CAMPAIGN_STATE)}
+    plain = {
+        name: value.isoformat() if isinstance(value, datetime) else value for name, value in told.items()
+    }
+    text = ReportText.objects.filter(campaign=campaign).first()
+    return plain | {"report": {name: getattr(text, name) for name in REPORT_FIELDS} if text else None}
 
 
 def _fill_140k(extract: Extract, folder: Path, tell: Tell) -> dict[str, int]:

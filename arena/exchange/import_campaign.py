@@ -19,13 +19,19 @@ from arena.corpus.names import name_key
 from arena.corpus.redaction import REDACTED
 from arena.corpus.render import render
 from arena.exchange.export_corpus import STYLE_COUNTS
-from arena.exchange.exports import CAMPAIGN_FIELDS, LAYOUT, SUMS
+from arena.exchange.exports import CAMPAIGN_FIELDS, CAMPAIGN_TIMES, LAYOUT, SUMS
 from arena.exchange.formats.canonical import PARSERS
 from arena.exchange.formats.cells import Cells
 from arena.exchange.formats.problems import RefusedError
 from arena.exchange.import_campaign_battles import store_battles, store_golds, store_raters, store_votes
 from arena.exchange.import_campaign_judging import store_judgments
-from arena.exchange.import_campaign_return import Return, Row, SetKey, prompt_key
+from arena.exchange.import_campaign_plans import (
+    store_calibrations,
+    store_label_changes,
+    store_plans,
+    store_report_text,
+)
+from arena.exchange.import_campaign_return import Return, Row, SetKey, moment, prompt_key
 from arena.exchange.import_prompts import as_prompt
 from arena.exchange.import_responses import as_response
 from arena.exchange.import_votes import find_campaign
@@ -54,11 +60,16 @@ def bring_back(source: Path, team: Team, slug: str = "") -> Campaign:
             store_battles(back)
             store_votes(back)
             store_judgments(back)
+            store_label_changes(back)
+            store_plans(back)
+            store_calibrations(back)
+            store_report_text(back, about["report"])
     return back.campaign
 
 
 def _new_campaign(team: Team, slug: str, about: Row) -> Campaign:
     settings = {name: about[name] for name in CAMPAIGN_FIELDS}
+    settings |= {name: moment(about[name]) for name in CAMPAIGN_TIMES}
     campaign = Campaign(team=team, slug=slug, name=about["name"], **settings)
     try:
         campaign.full_clean()
@@ -162,6 +173,7 @@ def _new_set(back: Return, row: Row) -> PromptSet:
             "is_internal": row["internal"],
             "status": row["status"],
             "content_hash": row["content_hash"],
+            "published_at": moment(row["published_at"]),
         },
     )
     if not is_new:

@@ -39,11 +39,17 @@ def store_raters(back: Return) -> None:
     for row in back.each("raters", dict):
         admission = simulated if row["admission"] == simulated else Rater.Admission.RECORDED
         back.raters[row["rater"]] = Rater(
-            team=back.team, pseudonym=row["rater"], admission=admission, languages=row["languages"]
+            team=back.team,
+            pseudonym=row["rater"],
+            admission=admission,
+            languages=row["languages"],
+            is_active=row["active"],
         )
     Rater.objects.bulk_create(back.raters.values(), batch_size=BATCH)
     for row in back.each("guides", dict):
-        back.guides[row["version"]] = Guide.publish(back.campaign, row["text"])
+        guide = Guide.publish(back.campaign, row["text"])
+        Guide.objects.filter(pk=guide.pk).update(created_at=moment(row["created_at"]))
+        back.guides[row["version"]] = guide
 
 
 def store_battles(back: Return) -> None:

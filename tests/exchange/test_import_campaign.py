@@ -4,10 +4,9 @@ import json
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import transaction
 from django.utils import timezone
 
-from arena.battles import ballots, draw, exclusions, pairing
+from arena.battles import draw, exclusions, pairing
 from arena.battles.gold_models import Gold
 from arena.battles.models import Battle, BattleNote, Exclusion, Vote
 from arena.battles.pair_models import PairCount
@@ -16,43 +15,14 @@ from arena.corpus.models import Competitor, Prompt, PromptSet, Response
 from arena.corpus.redaction import redact_prompt, redact_response
 from arena.exchange.exports import SUMS, sums
 from arena.judging.models import Judge, JudgeRun, Judgment
-from arena.leaderboards.defaults import BOARDS, default_leaderboard
-from arena.leaderboards.snapshots import take_snapshot
 from arena.raters.models import Rater
 
-OUTCOMES = ("model_a", "model_b", "tie", "both_bad", "model_a")
+from .used_campaign import people_say, table, vote
 
 
 @pytest.fixture(autouse=True)
 def few_resamples(settings):
     settings.BOOTSTRAP_RESAMPLES = 20
-
-
-@pytest.fixture
-def used(make_campaign, cast):
-    """used() makes a campaign with six raters who voted, skipped and undid."""
-
-    def make(**fields):
-        small = make_campaign(**fields)
-        for number in range(6):
-            name = f"rater {5 - number}"
-            rater = Rater.objects.create(team=small.campaign.team, pseudonym=name, admission="link")
-            for place in range(5):
-                (battle,) = draw.draw(small.campaign, rater)
-                if place == 3:
-                    ballots.skip(battle, rater)
-                    continue
-                vote(battle, OUTCOMES[(number + place) % 5])
-                if place == 4 and number % 2:
-                    vote(ballots.undo(battle, rater), "tie")
-        return small
-
-    return make
-
-
-def vote(battle: Battle, outcome: str) -> Vote:
-    battle = Battle.objects.with_ballot().get(pk=battle.pk)
-    return ballots.cast(battle, battle.rater, outcome, f"key {battle.pk}", dwell_ms=1200)
 
 
 def battle_like(battle: Battle, **fields) -> Battle:
@@ -62,44 +32,9 @@ def battle_like(battle: Battle, **fields) -> Battle:
     )
 
 
-@pytest.fixture
-def there_and_back(db, tmp_path):
-    """there_and_back(make, say) is what `say` tells of the campaign before and after, in an emptied database.
-
-    The export stays in tmp_path / "out".
-    """
-
-    def go(make, say) -> tuple:
-        with transaction.atomic():
-            campaign = make().campaign
-            before = say(campaign)
-            call_command("export_campaign", campaign.slug, "--out", str(tmp_path / "out"))
-            transaction.set_rollback(True)
-        assert not Vote.objects.exists() and not Competitor.objects.exists()
-        call_command("import_campaign", str(tmp_path / "out"))
-        return before, say(Campaign.objects.get())
-
-    return go
-
-
-def table(folder, name: str) -> list[dict]:
-    return [json.loads(line) for line in (folder / "jsonl" / f"{name}.jsonl").open(encoding="utf-8")]
-
-
 def pairs_drawn(campaign: Campaign) -> dict:
     counts = PairCount.objects.filter(campaign=campaign).select_related("low", "high")
     return {(count.low.name, count.high.name): count.battles for count in counts}
-
-
-def people_say(campaign: Campaign) -> list:
-    """Digest, what was left out, and the ratings, of each board."""
-    said = []
-    for board in BOARDS:
-        snapshot = take_snapshot(default_leaderboard(campaign, board, None)).snapshot
-        if snapshot is not None:
-            rows = list(snapshot.standings.values_list("competitor__name", "rating", "bootstrap_lower"))
-            said.append((snapshot.vote_digest, snapshot.counts["left_out"], rows, snapshot.coefficients))
-    return said
 
 
 def test_drawing_goes_on_from_what_was_drawn_before(used, there_and_back, monkeypatch):

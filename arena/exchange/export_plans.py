@@ -1,0 +1,48 @@
+"""What a campaign was to answer, the boards that it has, and what people found on reading its battles."""
+
+from __future__ import annotations
+
+from arena.exchange.export_extract import CHUNK, Extract, Rows
+from arena.leaderboards.analysis_plan import AnalysisPlan
+from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.report_models import Reading
+
+PLAN = (
+    "version",
+    "question",
+    "margin",
+    "ties",
+    "both_bad",
+    "boards",
+    "raters",
+    "votes",
+    "created_at",
+    "frozen_at",
+    "sha256",
+)
+
+
+def analysis_plans(extract: Extract) -> Rows:
+    plans = AnalysisPlan.objects.filter(campaign=extract.campaign, created_at__lte=extract.at)
+    yield from plans.order_by("version").values(*PLAN)
+
+
+def leaderboards(extract: Extract) -> Rows:
+    boards = Leaderboard.objects.filter(campaign=extract.campaign, created_at__lte=extract.at)
+    copied = ("name", "subset", "source", "style_control", "policies", "visibility", "created_at")
+    for row in boards.select_related("judge").order_by("pk"):
+        told = {name: getattr(row, name) for name in copied}
+        yield {"leaderboard": row.slug, "judge": row.judge.name if row.judge else None} | told
+
+
+def readings(extract: Extract) -> Rows:
+    rows = Reading.objects.filter(battle__in=extract.battles, at__lte=extract.at).select_related("battle")
+    for row in rows.order_by("battle", "pk").iterator(CHUNK):
+        yield {
+            "battle_id": str(row.battle.public_id),
+            "reader": extract.pseudonym(f"reader {row.reader_id}"),
+            "side": row.side,
+            "failure": row.failure,
+            "comment": row.comment,
+            "at": row.at,
+        }

@@ -10,8 +10,6 @@ from arena.endpoints.runs import Run
 class GenerationRun(Run):
     """Competitors with an endpoint answer the prompts of a set that they haven't answered yet."""
 
-    BEING_PLANNED = "being planned"
-
     prompt_set = models.ForeignKey(PromptSet, on_delete=models.PROTECT, related_name="generation_runs")
     samples = models.PositiveIntegerField(default=1, validators=[MinValueValidator(1)])
 

@@ -4,9 +4,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
 from arena.corpus import generate, generation_planning, tasks
@@ -15,6 +14,7 @@ from arena.corpus.generation_models import GenerationRun
 from arena.corpus.generation_progress import read_progress, with_counts
 from arena.corpus.models import Competitor, PromptSet
 from arena.endpoints.models import Endpoint
+from arena.endpoints.run_acts import RunActs
 from arena.raters import access
 from arena.raters.models import Role
 
@@ -94,51 +94,12 @@ def generation_run(request: HttpRequest, pk: int) -> HttpResponse:
     return part
 
 
-@require_POST
-@access.admin_required
-def generation_run_cancel(request: HttpRequest, pk: int) -> HttpResponseBase:
-    if generate.cancel(own_run(request, pk)):
-        messages.success(request, _("The run is cancelled. What was on its way is still stored."))
-    return redirect("generation-run", pk)
-
-
-@require_POST
-@access.admin_required
-def generation_run_pause(request: HttpRequest, pk: int) -> HttpResponseBase:
-    own_run(request, pk).pause(_("by an admin"))
-    return redirect("generation-run", pk)
-
-
-@require_POST
-@access.admin_required
-def generation_run_resume(request: HttpRequest, pk: int) -> HttpResponseBase:
-    run = own_run(request, pk)
-    if run.status_reason == GenerationRun.BEING_PLANNED:
-        messages.error(
-            request, _("This run is still being planned, or its planning broke off. Start a new one.")
-        )
-    elif run.resume():
-        tasks.enqueue(run)
-    return redirect("generation-run", pk)
-
-
-@require_POST
-@access.admin_required
-def generation_run_retry(request: HttpRequest, pk: int) -> HttpResponseBase:
-    run = own_run(request, pk)
-    count = generate.retry_failed(run)
-    if count:
-        tasks.enqueue(run)
-        words = ngettext(
-            "%(count)d failed call is asked again.", "%(count)d failed calls are asked again.", count
-        )
-        messages.success(request, words % {"count": count})
-    return redirect("generation-run", pk)
-
-
 def own_run(request: HttpRequest, pk: int) -> GenerationRun:
     runs = GenerationRun.objects.select_related("prompt_set")
     return access.get_for(runs, request.user, Role.ADMIN, "prompt_set__team", pk=pk)
+
+
+acts = RunActs("generation-run", own_run, generate.cancel, generate.retry_failed, tasks.enqueue)
 
 
 @require_http_methods(["GET", "POST"])

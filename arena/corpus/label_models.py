@@ -13,8 +13,6 @@ from arena.endpoints.runs import Run
 class LabelRun(Run):
     """An LLM is asked which criteria the prompts of a set meet."""
 
-    BEING_PLANNED = "being planned"
-
     prompt_set = models.ForeignKey(PromptSet, on_delete=models.PROTECT, related_name="label_runs")
     endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="label_runs")
 

@@ -1,13 +1,12 @@
 from typing import Any
 
 from django import forms
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
 from arena.corpus import label_asking, label_planning, spot_checks
@@ -17,6 +16,7 @@ from arena.corpus.models import HARD_CRITERIA, PromptSet
 from arena.corpus.tasks import enqueue
 from arena.corpus.views import own_set
 from arena.endpoints.models import Endpoint
+from arena.endpoints.run_acts import RunActs
 from arena.raters import access
 from arena.raters.models import Role
 
@@ -103,46 +103,6 @@ def label_run(request: HttpRequest, pk: int) -> HttpResponse:
     return part
 
 
-@require_POST
-@access.admin_required
-def label_run_cancel(request: HttpRequest, pk: int) -> HttpResponseBase:
-    if label_asking.cancel(own_run(request, pk)):
-        messages.success(request, _("The run is cancelled. What was on its way is still read."))
-    return redirect("label-run", pk)
-
-
-@require_POST
-@access.admin_required
-def label_run_pause(request: HttpRequest, pk: int) -> HttpResponseBase:
-    own_run(request, pk).pause(_("by an admin"))
-    return redirect("label-run", pk)
-
-
-@require_POST
-@access.admin_required
-def label_run_resume(request: HttpRequest, pk: int) -> HttpResponseBase:
-    run = own_run(request, pk)
-    if run.status_reason == LabelRun.BEING_PLANNED:
-        messages.error(request, _("This run is still being planned, or its planning broke off."))
-    elif run.resume():
-        enqueue(run)
-    return redirect("label-run", pk)
-
-
-@require_POST
-@access.admin_required
-def label_run_retry(request: HttpRequest, pk: int) -> HttpResponseBase:
-    run = own_run(request, pk)
-    count = label_asking.retry_failed(run)
-    if count:
-        enqueue(run)
-        words = ngettext(
-            "%(count)d failed call is asked again.", "%(count)d failed calls are asked again.", count
-        )
-        messages.success(request, words % {"count": count})
-    return redirect("label-run", pk)
-
-
 @require_http_methods(["GET", "POST"])
 @never_cache
 @access.admin_required
@@ -177,3 +137,6 @@ def spot_check(request: HttpRequest, pk: int) -> HttpResponseBase:
 def own_run(request: HttpRequest, pk: int) -> LabelRun:
     runs = LabelRun.objects.select_related("prompt_set", "endpoint")
     return access.get_for(runs, request.user, Role.ADMIN, "prompt_set__team", pk=pk)
+
+
+acts = RunActs("label-run", own_run, label_asking.cancel, label_asking.retry_failed, enqueue)

@@ -24,6 +24,8 @@ class Run(models.Model):
         COMPLETED_WITH_FAILURES = "completed_with_failures"
         CANCELLED = "cancelled"
 
+    # The status' reason while the calls are still being written down.
+    BEING_PLANNED = "being planned"
     GOING = (Status.QUEUED, Status.RUNNING)
     OPEN = (Status.QUEUED, Status.RUNNING, Status.PAUSED)
 

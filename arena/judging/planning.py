@@ -23,7 +23,6 @@ from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment
 from arena.judging.prompting import Case, build_messages, call_key, canonical_content, reply_schema
 from arena.judging.swap import ORDERS
 
-BEING_PLANNED = "being planned"
 _CHUNK = 200
 # What a verdict takes, for the estimate of dollars before a run; a judge's own replies tell later.
 _USUAL_TOKENS_OUT = 250
@@ -153,7 +152,7 @@ def plan_run(
         own_family_pairs=own.pairs,
         verbosity_rule=verbosity_rule,
         status=JudgeRun.Status.PAUSED,
-        status_reason=BEING_PLANNED,
+        status_reason=JudgeRun.BEING_PLANNED,
     )
     run.judges.set(judges)
     for start in range(0, len(battles), _CHUNK):

@@ -19,7 +19,7 @@ from arena.judging import canaries
 from arena.judging.choosing import CannotPlanError, Entry, NewPair
 from arena.judging.errands import rubric_text, single_case, takes_one_response
 from arena.judging.models import Judge, JudgeRun, Probe, criteria_of
-from arena.judging.planning import BEING_PLANNED, check_judges
+from arena.judging.planning import check_judges
 from arena.judging.prompting import Case, call_key, canonical_content
 from arena.judging.swap import ORDERS
 
@@ -95,7 +95,7 @@ def _paused(
         max_calls=max_calls,
         seed=seed,
         status=JudgeRun.Status.PAUSED,
-        status_reason=BEING_PLANNED,
+        status_reason=JudgeRun.BEING_PLANNED,
     )
     run.judges.set(judges)
     return run

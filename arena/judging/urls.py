@@ -10,9 +10,6 @@ urlpatterns = [
     path("judging/", views.judge_run_list, name="judge-run-list"),
     path("judging/new/", views.judge_run_new, name="judge-run-new"),
     path("judging/runs/<int:pk>/", views.judge_run, name="judge-run"),
-    path("judging/runs/<int:pk>/cancel/", views.judge_run_cancel, name="judge-run-cancel"),
-    path("judging/runs/<int:pk>/pause/", views.judge_run_pause, name="judge-run-pause"),
-    path("judging/runs/<int:pk>/resume/", views.judge_run_resume, name="judge-run-resume"),
-    path("judging/runs/<int:pk>/retry/", views.judge_run_retry, name="judge-run-retry"),
+    *views.acts.urls("judging/runs"),
     path("judging/judgments/<int:pk>/", views.judgment, name="judgment"),
 ]

@@ -4,13 +4,12 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns.models import Campaign
+from arena.endpoints.run_acts import RunActs
 from arena.judging import beside_people, choosing, ending, planning, probing, tasks
 from arena.judging.errands import takes_one_response
 from arena.judging.forms import RunForm
@@ -143,48 +142,6 @@ def shown_of(request: HttpRequest, run: JudgeRun) -> dict[str, Any]:
 
 @require_POST
 @access.admin_required
-def judge_run_cancel(request: HttpRequest, pk: int) -> HttpResponseBase:
-    if ending.cancel(own_run(request, pk)):
-        messages.success(request, _("The run is cancelled. What was on its way is still read."))
-    return redirect("judge-run", pk)
-
-
-@require_POST
-@access.admin_required
-def judge_run_pause(request: HttpRequest, pk: int) -> HttpResponseBase:
-    own_run(request, pk).pause(_("by an admin"))
-    return redirect("judge-run", pk)
-
-
-@require_POST
-@access.admin_required
-def judge_run_resume(request: HttpRequest, pk: int) -> HttpResponseBase:
-    run = own_run(request, pk)
-    if run.status_reason == planning.BEING_PLANNED:
-        messages.error(
-            request, _("This run is still being planned, or its planning broke off. Start a new one.")
-        )
-    elif run.resume():
-        tasks.enqueue(run)
-    return redirect("judge-run", pk)
-
-
-@require_POST
-@access.admin_required
-def judge_run_retry(request: HttpRequest, pk: int) -> HttpResponseBase:
-    run = own_run(request, pk)
-    count = ending.retry_failed(run)
-    if count:
-        tasks.enqueue(run)
-        words = ngettext(
-            "%(count)d failed call is asked again.", "%(count)d failed calls are asked again.", count
-        )
-        messages.success(request, words % {"count": count})
-    return redirect("judge-run", pk)
-
-
-@require_POST
-@access.admin_required
 def judge_canaries(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Asks a judge whether it obeys the texts that it judges; the campaign is where the card stands."""
     judges = Judge.objects.select_related("endpoint", "rubric")
@@ -222,3 +179,6 @@ def judgment(request: HttpRequest, pk: int) -> HttpResponse:
 def own_run(request: HttpRequest, pk: int) -> JudgeRun:
     runs = JudgeRun.objects.select_related("campaign")
     return access.get_for(runs, request.user, Role.ADMIN, "campaign__team", pk=pk)
+
+
+acts = RunActs("judge-run", own_run, ending.cancel, ending.retry_failed, tasks.enqueue)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.functional import Promise
@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from arena.campaigns.guide_texts import is_starting_text
 from arena.campaigns.models import Campaign
 from arena.campaigns.opening import missing_by_step
-from arena.corpus.models import Competitor, Response
+from arena.corpus.models import Competitor, Prompt, PromptSet, Response
 
 TITLES: dict[str, Promise] = {
     "prompts": gettext_lazy("Prompt sets"),
@@ -61,6 +61,7 @@ class ModelOnList:
     competitor: Competitor
     answered: int
     prompts: int
+    drawable: int = 0  # its responses that may be shown now
 
     @property
     def lacks(self) -> int:
@@ -113,13 +114,29 @@ def models_of(campaign: Campaign) -> list[ModelOnList]:
     """All its models, the fewest responses last."""
     fit = Response.objects.fit_to_fight(campaign.leak_policy)
     fit = fit.filter(prompt__prompt_set__in=campaign.prompt_sets.values("pk")).order_by()
-    answered = dict(fit.values_list("competitor").annotate(count=Count("prompt", distinct=True)))
+    rows = fit.values_list("competitor").annotate(
+        answered=Count("prompt", distinct=True),
+        drawable=Count("pk", filter=Q(prompt__prompt_set__status__in=PromptSet.FROZEN)),
+    )
+    found = {pk: (answered, drawable) for pk, answered, drawable in rows}
     sets = campaign.prompt_sets.annotate(count=Count("prompts"))
     prompts = sum(sets.values_list("count", flat=True))
-    models = [
-        ModelOnList(one, answered.get(one.pk, 0), prompts) for one in campaign.competitors.order_by("name")
-    ]
+    models = []
+    for one in campaign.competitors.order_by("name"):
+        answered, drawable = found.get(one.pk, (0, 0))
+        is_drawn = one.status == Competitor.Status.ACTIVE
+        models.append(ModelOnList(one, answered, prompts, drawable if is_drawn else 0))
     return sorted(models, key=lambda one: one.lacks)
+
+
+def counts(campaign: Campaign, models: Sequence[ModelOnList]) -> dict[str, int]:
+    """Prompts, models, and the responses that may be shown."""
+    sets = campaign.prompt_sets.all()
+    return {
+        "prompts": models[0].prompts if models else Prompt.objects.filter(prompt_set__in=sets).count(),
+        "responses": sum(one.drawable for one in models),
+        "competitors": len(models),
+    }
 
 
 def guide_facts(campaign: Campaign) -> tuple[list[str], list[str]]:

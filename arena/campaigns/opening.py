@@ -6,7 +6,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from arena.campaigns.models import Campaign
-from arena.corpus.models import Competitor, Prompt, PromptSet, Response
+from arena.corpus.models import Competitor, PromptSet, Response
 
 
 class NotReadyError(Exception):
@@ -134,11 +134,3 @@ def answering(campaign: Campaign, prompt_sets: QuerySet[PromptSet] | None = None
     responses = Response.objects.filter(competitor=OuterRef("pk"), prompt__prompt_set__in=sets.values("pk"))
     of_team = Competitor.objects.filter(team_id=campaign.team_id, status=Competitor.Status.ACTIVE)
     return of_team.filter(Exists(responses))
-
-
-def counts(campaign: Campaign) -> dict[str, int]:
-    return {
-        "prompts": Prompt.objects.filter(prompt_set__in=campaign.prompt_sets.all()).count(),
-        "responses": drawable_responses(campaign).count(),
-        "competitors": campaign.competitors.count(),
-    }

@@ -1,10 +1,13 @@
 """How far a campaign is towards its targets, for its page. What pauses drawing counts for itself."""
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 
-from django.db.models import Count, Q, QuerySet, Sum, Value
-from django.db.models.functions import Greatest, Least
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -13,6 +16,15 @@ from arena.campaigns.models import Campaign
 from arena.campaigns.opening import drawable_responses
 
 STANDING = Q(vote__isnull=False, vote__retraction=None)
+CHUNK = 2000
+
+
+def cast_so_far(campaign: Campaign) -> dict[str, int]:
+    """Votes that stand, and who ever voted."""
+    voted = campaign.battles.filter(vote__isnull=False)
+    return voted.aggregate(
+        votes=Count("pk", filter=Q(vote__retraction=None)), raters=Count("rater", distinct=True)
+    )
 
 
 @dataclass(frozen=True)
@@ -29,27 +41,43 @@ class Bar:
 
 
 def bars(campaign: Campaign) -> list[Bar]:
-    shown = []
-    if campaign.target_votes:
-        shown.append(votes_bar(campaign, campaign.target_votes))
-    if campaign.target_raters:
-        shown.append(raters_bar(campaign, campaign.target_raters))
+    shown: list[Bar] = []
+    if campaign.target_votes or campaign.target_raters:
+        shown += _target_bars(campaign)
     if campaign.ends_at and campaign.opened_at:
         shown.append(time_bar(campaign.opened_at, campaign.ends_at, timezone.now()))
     return shown
 
 
-def votes_bar(campaign: Campaign, target: int) -> Bar:
-    """Votes that count towards the target; what a pair has beyond it doesn't."""
-    pairs = voted_battles(campaign).annotate(
-        low=Least("competitor_a", "competitor_b"), high=Greatest("competitor_a", "competitor_b")
-    )
-    cells = pairs.order_by().values("prompt", "low", "high").annotate(votes=Count("pk"))
-    return Bar(
-        _("votes of all pairs on all prompts"),
-        _sum_up_to(cells, "votes", target),
-        target * possible_cells(campaign),
-    )
+def _target_bars(campaign: Campaign) -> Iterator[Bar]:
+    done, models = _reached(campaign), _models_by_prompt(campaign)
+    if campaign.target_votes:
+        of = campaign.target_votes * _possible_cells(campaign, models)
+        yield Bar(_("votes of all pairs on all prompts"), done.votes, of)
+    if campaign.target_raters:
+        yield Bar(_("raters on all prompts"), done.raters, campaign.target_raters * len(models))
+
+
+@dataclass
+class Reached:
+    votes: int = 0
+    raters: int = 0
+
+
+def _reached(campaign: Campaign) -> Reached:
+    """What counts towards the targets, in one walk over the votes: nothing beyond them does."""
+    columns = ("prompt", "competitor_a", "competitor_b", "rater")
+    rows = voted_battles(campaign).order_by("prompt").values_list(*columns).iterator(CHUNK)
+    done = Reached()
+    for _prompt, votes in groupby(rows, key=itemgetter(0)):
+        pairs: Counter[tuple[int, int]] = Counter()
+        raters: set[int] = set()
+        for _same, a, b, rater in votes:
+            pairs[min(a, b), max(a, b)] += 1
+            raters.add(rater)
+        done.votes += sum(min(count, campaign.target_votes or 0) for count in pairs.values())
+        done.raters += min(len(raters), campaign.target_raters or 0)
+    return done
 
 
 def voted_battles(campaign: Campaign) -> QuerySet:
@@ -62,10 +90,20 @@ def voted_battles(campaign: Campaign) -> QuerySet:
 
 def possible_cells(campaign: Campaign) -> int:
     """Prompts times pairs that can meet there: two models whose texts aren't one and the same."""
+    return _possible_cells(campaign, _models_by_prompt(campaign))
+
+
+def _models_by_prompt(campaign: Campaign) -> list[int]:
+    """How many models can be drawn on each prompt that has any."""
+    per_prompt = drawable_responses(campaign).order_by().values("prompt")
+    return list(
+        per_prompt.annotate(models=Count("competitor", distinct=True)).values_list("models", flat=True)
+    )
+
+
+def _possible_cells(campaign: Campaign, models: list[int]) -> int:
     texts = drawable_responses(campaign).order_by()
-    per_prompt = texts.values("prompt").annotate(models=Count("competitor", distinct=True))
-    pairs = sum(n * (n - 1) // 2 for n in per_prompt.values_list("models", flat=True))
-    return pairs - _pairs_of_one_text(texts)
+    return sum(n * (n - 1) // 2 for n in models) - _pairs_of_one_text(texts)
 
 
 def _pairs_of_one_text(texts: QuerySet) -> int:
@@ -83,18 +121,6 @@ def _pairs_of_one_text(texts: QuerySet) -> int:
             key = (prompt, next(iter(hashes)))
             same[key] = same.get(key, 0) + 1
     return sum(n * (n - 1) // 2 for n in same.values())
-
-
-def raters_bar(campaign: Campaign, target: int) -> Bar:
-    prompts = voted_battles(campaign).order_by().values("prompt")
-    raters = prompts.annotate(raters=Count("rater", distinct=True))
-    drawable = drawable_responses(campaign).order_by().values("prompt").distinct().count()
-    return Bar(_("raters on all prompts"), _sum_up_to(raters, "raters", target), target * drawable)
-
-
-def _sum_up_to(rows: QuerySet, column: str, most: int) -> int:
-    """What a row has beyond `most` doesn't count."""
-    return rows.annotate(counted=Least(column, Value(most))).aggregate(total=Sum("counted"))["total"] or 0
 
 
 def time_bar(opened_at: datetime, ends_at: datetime, now: datetime) -> Bar:

@@ -7,21 +7,23 @@ are) is its shape: each shape is made once, and so is the plan by which its rows
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import count
 from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.models import QuerySet
+from django.db.models.expressions import RawSQL
 from django.db.models.query import (
     FlatValuesListIterable,
     ModelIterable,
     ValuesListIterable,
     get_related_populators,
 )
+from django.db.models.sql import UpdateQuery
 
 # Far above the numbers that a statement fixes, so that a place is never mistaken for another's, and within
 # the 31 bits of an account's id: Django drops a filter by a number that its column can't hold.
@@ -49,20 +51,54 @@ class Compiled:
         return statement.run(values, connection)
 
 
-class _Statement:
+class CompiledUpdate:
+    """update({column: value…}, name=value…) writes the columns of build(name=value…); how many rows.
+
+    Columns take what their fields take, no expressions.
+    """
+
+    def __init__(self, build: Callable[..., QuerySet[Any, Any]]) -> None:
+        self.build = build
+        self._made: dict[Hashable, _UpdateStatement] = {}
+
+    def __call__(self, columns: Mapping[str, Any], **values: Any) -> int:
+        connection = connections[DEFAULT_DB_ALIAS]
+        key = (connection.vendor, tuple(columns))
+        statement = self._made.get(key)
+        if statement is None:
+            statement = self._made[key] = _UpdateStatement(self.build, tuple(columns), values, connection)
+        return statement.run(columns, values, connection)
+
+
+class _Places:
+    """Where in a finished statement's parameters each value goes."""
+
     def __init__(
-        self, build: Callable[..., QuerySet[Any, Any]], shape: tuple, values: dict[str, Any], connection: Any
+        self, build: Callable[..., Any], stand_ins: dict[str, Any], params: Sequence[Any], connection: Any
     ) -> None:
-        numbers = count(_FIRST_STAND_IN)
-        stand_ins = {name: _stand_in(value, numbers) for name, value in values.items()}
-        queryset = build(*shape, **stand_ins)
-        compiler = queryset.query.get_compiler(using=connection.alias)
-        self.sql, params = compiler.as_sql()
         names = {written: name for name, written in _flat(stand_ins, connection).items()}
         self.places = [names.get(param) for param in params]
         self.fixed = list(params)
         if missing := set(names.values()) - set(self.places):
             raise ValueError(f"{build.__name__}: {missing} has no place in the statement; drop that value")
+
+    def filled(self, values: dict[str, Any], connection: Any) -> list[Any]:
+        given = _flat(values, connection)
+        return [
+            fixed if name is None else given[name]
+            for name, fixed in zip(self.places, self.fixed, strict=True)
+        ]
+
+
+class _Statement:
+    def __init__(
+        self, build: Callable[..., QuerySet[Any, Any]], shape: tuple, values: dict[str, Any], connection: Any
+    ) -> None:
+        stand_ins = _stand_ins(values)
+        queryset = build(*shape, **stand_ins)
+        compiler = queryset.query.get_compiler(using=connection.alias)
+        self.sql, params = compiler.as_sql()
+        self.places = _Places(build, stand_ins, params, connection)
         # Those of the database know the time zone of its settings and nothing else of a connection.
         columns = [column[0] for column in compiler.select[: compiler.col_count]]
         self.converters = [
@@ -72,13 +108,8 @@ class _Statement:
         self.made = _maker(queryset, compiler)
 
     def run(self, values: dict[str, Any], connection: Any) -> list[Any]:
-        given = _flat(values, connection)
-        params = [
-            fixed if name is None else given[name]
-            for name, fixed in zip(self.places, self.fixed, strict=True)
-        ]
         with connection.cursor() as cursor:
-            cursor.execute(self.sql, params)
+            cursor.execute(self.sql, self.places.filled(values, connection))
             rows = cursor.fetchall()
         return [self.made(self._converted(row, connection)) for row in rows]
 
@@ -90,6 +121,33 @@ class _Statement:
             for convert in converters:
                 converted[place] = convert(converted[place], column, connection)
         return converted
+
+
+class _UpdateStatement:
+    def __init__(
+        self,
+        build: Callable[..., QuerySet[Any, Any]],
+        columns: tuple[str, ...],
+        values: dict[str, Any],
+        connection: Any,
+    ) -> None:
+        stand_ins = _stand_ins(values)
+        query: Any = build(**stand_ins).query.chain(klass=UpdateQuery)
+        # Columns come before conditions, each as one parameter.
+        query.add_update_values({name: RawSQL("%s", (name,)) for name in columns})
+        self.fields = {name: query.get_meta().get_field(name) for name in columns}
+        self.sql, params = query.get_compiler(using=connection.alias).as_sql()
+        self.places = _Places(build, stand_ins, params[len(columns) :], connection)
+
+    def run(self, columns: Mapping[str, Any], values: dict[str, Any], connection: Any) -> int:
+        written = [
+            field.get_db_prep_save(columns[name], connection=connection)
+            for name, field in self.fields.items()
+        ]
+        with transaction.mark_for_rollback_on_error(connection.alias), connection.cursor() as cursor:
+            cursor.execute(self.sql, [*written, *self.places.filled(values, connection)])
+            changed: int = cursor.rowcount
+        return changed
 
 
 def _maker(queryset: QuerySet[Any, Any], compiler: Any) -> Callable[[Sequence[Any]], Any]:
@@ -118,6 +176,11 @@ def _maker(queryset: QuerySet[Any, Any], compiler: Any) -> Callable[[Sequence[An
         return made
 
     return make
+
+
+def _stand_ins(values: dict[str, Any]) -> dict[str, Any]:
+    numbers = count(_FIRST_STAND_IN)
+    return {name: _stand_in(value, numbers) for name, value in values.items()}
 
 
 def _stand_in(value: Any, numbers: count[int]) -> Any:

@@ -24,6 +24,9 @@ SILENCE_SECONDS = 15
 QUEUE_POLL_SECONDS = 1
 # After its own bound a child interrupts its work by itself; the supervisor's kill comes this much later.
 KILL_AFTER_SECONDS = 5
+# Many threads with small matrices: BLAS threads would get in each other's way, and an arena for each thread
+# keeps memory that none of them needs.
+CONSUMER_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 
 
 class PortInUseError(Exception):
@@ -103,8 +106,7 @@ def consumer(options: Options, environment: Mapping[str, str]) -> Program:
     # TERM must mean "finish": by default huey drops running work on it.
     command += ["--graceful-signal", "TERM", "--shutdown-timeout", str(options.drain_seconds)]
     command += ["--max-delay", str(QUEUE_POLL_SECONDS)]
-    # Its threads are many and its matrices small: BLAS threads would only get in each other's way.
-    return Program("queue's consumer", command, {"OPENBLAS_NUM_THREADS": "1", **environment})
+    return Program("queue's consumer", command, {**CONSUMER_ENVIRONMENT, **environment})
 
 
 def local_llm(options: Options, environment: Mapping[str, str]) -> Program:

@@ -45,7 +45,6 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--concurrency", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=1.0, help="how long the stub thinks")
     parser.add_argument("--database", help="DATABASE_URL; else SQLite in the temporary folder")
-    parser.add_argument("--profile", type=Path, help="write the consumer's profile (cProfile, all threads)")
     parser.add_argument("--stub", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--fill", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -217,14 +216,22 @@ class Place:
         return self.query("SELECT status FROM arena_judgerun")[0][0] not in ("queued", "running", "paused")
 
 
+def consumer_environment(place: Place) -> dict[str, str]:
+    """What `manage.py run` gives its consumer; the settings it comes with are read from the environment."""
+    os.environ.update(place.environment)
+    sys.path.insert(0, str(ROOT))
+    from arena.programs import CONSUMER_ENVIRONMENT
+
+    return CONSUMER_ENVIRONMENT
+
+
 def measure(place: Place, port: int, arguments: argparse.Namespace) -> bool:
     calls = 2 * arguments.battles
-    command = [sys.executable]
-    if arguments.profile:
-        command += ["-m", "bench.profiled", str(arguments.profile)]
-    command += ["manage.py", "run_huey", "--quiet", "--skip-checks", "--worker-type", "thread"]
+    command = [sys.executable, "manage.py", "run_huey", "--quiet", "--skip-checks", "--worker-type", "thread"]
     command += ["--workers", str(arguments.concurrency), "--max-delay", "1"]
-    consumer = subprocess.Popen(command, cwd=ROOT, env=place.environment, start_new_session=True)
+    consumer = subprocess.Popen(
+        command, cwd=ROOT, env=place.environment | consumer_environment(place), start_new_session=True
+    )
     try:
         until(lambda: calls_received(port) > 0, 120)
         began, cpu = time.monotonic(), cpu_seconds(consumer.pid)

@@ -22,6 +22,8 @@ class UsedUp:
 
 def look(run: Run, call: Call, reserve_usd: Decimal) -> ledger.Later | UsedUp | None:
     """None when the call may be sent. The caller holds the run's row, so no two spend the same dollar."""
+    if run.max_calls is None and run.budget_usd is None:
+        return None
     attempts = run.attempts()
     if run.max_calls is not None and attempts.count() >= run.max_calls:
         return UsedUp(f"{run.max_calls} calls are used up")

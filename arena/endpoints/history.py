@@ -40,6 +40,8 @@ class History:
 
 
 def history_of(call: Call) -> History:
+    if not call.attempt_count:
+        return History(())
     latest = list(call.attempts.order_by("-number")[: call.attempt_count])
     return History(tuple(a for a in reversed(latest) if a.finished_at and a.error_kind != ledger.LOST))
 

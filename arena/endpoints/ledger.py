@@ -18,9 +18,11 @@ from typing import Any
 
 from django.conf import settings
 from django.db import OperationalError, connection, transaction
-from django.db.models import Case, Max, Min, Q, When
+from django.db.models import Case, Count, Min, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from arena.compiled import Compiled, CompiledUpdate
 from arena.endpoints import limits
 from arena.endpoints.client import CallFailure, EndpointConfig, Reply, ask
 from arena.endpoints.key_use import endpoint_key
@@ -40,6 +42,8 @@ CIRCUIT_MEMORY = timedelta(hours=1)
 _CONNECT_SECONDS = 10.0
 # Of a call's columns, what claiming it takes.
 _CLAIMED_BY = ("state", "lease_token", "attempt_count", "reserved_usd", "endpoint")
+# Of a call that nobody holds any more.
+_HANDED_BACK = {"lease_token": "", "lease_until": None, "reserved_usd": Decimal(0)}
 # Failures before which the server may have done its work, and will charge for it.
 _MAYBE_CHARGED = frozenset({"timeout", "connection", "too_large", "not_json", "malformed", "undecodable"})
 
@@ -110,12 +114,40 @@ def accepted_parameters(endpoint: Endpoint, parameters: Mapping[str, Any]) -> di
 
 
 def next_due(endpoint: Endpoint, eligible: Q, now: datetime) -> Call | None:
-    """Begun calls first: what they teach about the endpoint (a parameter it refuses) spares the others."""
+    """Begun calls first: what they teach about the endpoint (a parameter it refuses) spares the others.
+
+    With `held`, how many of the endpoint's calls are on their way, and `last_number`, its latest attempt's.
+    """
+    found = _begun(eligible, endpoint=endpoint.pk, now=now) or _planned(
+        eligible, endpoint=endpoint.pk, now=now
+    )
+    return found[0] if found else None
+
+
+def _due(eligible: Q, due: Q, endpoint: int, now: datetime) -> QuerySet[Call]:
+    counted = limits.held_calls(endpoint, now).values("endpoint").annotate(n=Count("pk")).values("n")
+    latest = CallAttempt.objects.filter(call=OuterRef("pk")).order_by("-number").values("number")
+    # The model names both.
+    added = {"held": Coalesce(Subquery(counted), 0), "last_number": Coalesce(Subquery(latest[:1]), 0)}
+    calls = limits.open_calls(endpoint).filter(due, eligible).only(*_CLAIMED_BY).annotate(**added)
+    return calls.order_by("next_try_at", "pk")[:1]
+
+
+@Compiled
+def _begun(eligible: Q, endpoint: int, now: datetime) -> QuerySet[Call]:
     waiting = Q(state=Call.State.RETRY_WAIT, next_try_at__lte=now)
     abandoned = Q(state=Call.State.CLAIMED, lease_until__lte=now)
-    calls = limits.open_calls(endpoint).filter(eligible).only(*_CLAIMED_BY)
-    begun = calls.filter(waiting | abandoned).order_by("next_try_at", "pk").first()
-    return begun or calls.filter(state=Call.State.PLANNED).order_by("next_try_at", "pk").first()
+    return _due(eligible, waiting | abandoned, endpoint, now)
+
+
+@Compiled
+def _planned(eligible: Q, endpoint: int, now: datetime) -> QuerySet[Call]:
+    return _due(eligible, Q(state=Call.State.PLANNED), endpoint, now)
+
+
+@Compiled
+def _endpoint_held_back(endpoint: int) -> QuerySet[Endpoint]:
+    return Endpoint.objects.select_for_update().filter(pk=endpoint)
 
 
 def claim(
@@ -128,11 +160,11 @@ def claim(
     now = now or timezone.now()
     with transaction.atomic():
         # Held until commit, so that claims of one endpoint come one after another and the limits are exact.
-        endpoint = Endpoint.objects.select_for_update().get(pk=endpoint_id)
+        (endpoint,) = _endpoint_held_back(endpoint=endpoint_id)
         call = next_due(endpoint, eligible, now)
         if call is None:
             return _next_look(endpoint, eligible, now)
-        wait = limits.wait_for_slot(endpoint, now)
+        wait = limits.wait_for_slot(endpoint, call.held, now)
         if wait is not None:
             return Later(wait)
         call.endpoint = endpoint
@@ -140,7 +172,7 @@ def claim(
 
 
 def _next_look(endpoint: Endpoint, eligible: Q, now: datetime) -> Later | None:
-    calls = limits.open_calls(endpoint).filter(eligible)
+    calls = limits.open_calls(endpoint.pk).filter(eligible)
     look_at = Case(When(state=Call.State.CLAIMED, then="lease_until"), default="next_try_at")
     soonest = calls.aggregate(soonest=Min(look_at))["soonest"]
     return Later(max(0.0, (soonest - now).total_seconds())) if soonest else None
@@ -165,31 +197,34 @@ def is_unread(attempt: CallAttempt) -> bool:
 def _lease(call: Call, saved: CallAttempt | None, prepared: Prepared | None, now: datetime) -> Claim | Ended:
     """With `prepared` the next attempt begins; with `saved` its reply waits to be read."""
     token = secrets.token_hex(16)
-    taken = Call.objects.filter(pk=call.pk, state=call.state, lease_token=call.lease_token).update(
-        state=Call.State.CLAIMED,
-        lease_token=token,
-        lease_until=now + LEASE,
-        attempt_count=call.attempt_count + (prepared is not None),
-        reserved_usd=prepared.reserve_usd if prepared else call.reserved_usd,
-    )
-    if not taken:
+    columns = {
+        "state": Call.State.CLAIMED,
+        "lease_token": token,
+        "lease_until": now + LEASE,
+        "attempt_count": call.attempt_count + (prepared is not None),
+        "reserved_usd": prepared.reserve_usd if prepared else call.reserved_usd,
+    }
+    if not _write_call(columns, call=call.pk, state=call.state, token=call.lease_token):
         return Ended()  # cancelled in this moment
     if saved:
         return Claim(call.pk, call.endpoint, token, saved, None)
     assert prepared  # noqa: S101
-    last = call.attempts.aggregate(last=Max("number"))["last"] or 0
     attempt = CallAttempt.objects.create(
-        call=call, number=last + 1, request=dict(prepared.payload), started_at=now
+        call=call, number=call.last_number + 1, request=dict(prepared.payload), started_at=now
     )
     return Claim(call.pk, call.endpoint, token, attempt, prepared)
 
 
+@CompiledUpdate
+def _write_call(call: int, state: str, token: str) -> QuerySet[Call]:
+    """Whoever holds no such token any more changes nothing."""
+    return Call.objects.filter(pk=call, state=state, lease_token=token)
+
+
 def end(call: Call, state: str) -> bool:
     """End a call that waits, without sending it."""
-    ended = Call.objects.filter(pk=call.pk, state=call.state, lease_token=call.lease_token).update(
-        state=state, lease_token="", lease_until=None, reserved_usd=0, finished_at=timezone.now()
-    )
-    return bool(ended)
+    columns = {"state": state, **_HANDED_BACK, "finished_at": timezone.now()}
+    return bool(_write_call(columns, call=call.pk, state=call.state, token=call.lease_token))
 
 
 def _write_off(attempt: CallAttempt, call: Call) -> None:
@@ -233,15 +268,20 @@ def record(claim: Claim, result: Reply | CallFailure) -> None:
             "answering_model": result.answering_model[:200],
             "system_fingerprint": result.system_fingerprint[:120],
         }
-    open_attempt = CallAttempt.objects.filter(pk=claim.attempt_id, finished_at=None)
     found = columns
     if isinstance(result, CallFailure):
         found = columns | {"error_kind": result.kind, "error_text": result.message}
     for name, value in found.items():
         setattr(claim.attempt, name, value)
     with turn_to_write():
-        if not open_attempt.exclude(error_kind=LOST).update(**found):
-            open_attempt.filter(error_kind=LOST).update(**columns)
+        if not _write_attempt(found, attempt=claim.attempt_id, before=""):
+            _write_attempt(columns, attempt=claim.attempt_id, before=LOST)
+
+
+@CompiledUpdate
+def _write_attempt(attempt: int, before: str) -> QuerySet[CallAttempt]:
+    """An attempt without an end: on its way, or written off."""
+    return CallAttempt.objects.filter(pk=attempt, finished_at=None, error_kind=before)
 
 
 def _cost(claim: Claim, result: Reply | CallFailure) -> Decimal:
@@ -256,16 +296,9 @@ def _cost(claim: Claim, result: Reply | CallFailure) -> Decimal:
 
 def settle(claim: Claim, state: str, next_try_at: datetime | None = None) -> bool:
     """Hand the call back in this state; False when the lease was lost, and with it the right to decide."""
-    is_open = state in Call.OPEN
-    settled = Call.objects.filter(pk=claim.call_id, state=Call.State.CLAIMED, lease_token=claim.token).update(
-        state=state,
-        lease_token="",
-        lease_until=None,
-        next_try_at=next_try_at,
-        reserved_usd=0,
-        finished_at=None if is_open else timezone.now(),
-    )
-    return bool(settled)
+    finished = None if state in Call.OPEN else timezone.now()
+    columns = {"state": state, **_HANDED_BACK, "next_try_at": next_try_at, "finished_at": finished}
+    return bool(_write_call(columns, call=claim.call_id, state=Call.State.CLAIMED, token=claim.token))
 
 
 def rest_after(claim: Claim, failure: CallFailure, wait: float, rest: bool) -> None:

@@ -26,32 +26,38 @@ PER_MILLION = Decimal(1_000_000)
 CENT_FRACTION = Decimal("0.00000001")
 
 
-def open_calls(endpoint: Endpoint) -> QuerySet[Call]:
-    """Spelt out, for with parameters SQLite can't tell that the index `open_calls` serves."""
+def open_calls(endpoint_id: int) -> QuerySet[Call]:
+    """Spelt out, for with parameters SQLite can't tell that the index `open_calls_in_turn` serves."""
     is_open = RawSQL(
         "arena_call.state IN ('planned', 'claimed', 'retry_wait')", (), output_field=BooleanField()
     )
-    return Call.objects.filter(is_open, endpoint=endpoint)
+    return Call.objects.filter(is_open, endpoint=endpoint_id)
 
 
-def wait_for_slot(endpoint: Endpoint, now: datetime) -> float | None:
-    """Seconds until the endpoint may be asked again; None when it may be asked now."""
+def held_calls(endpoint_id: int, now: datetime) -> QuerySet[Call]:
+    """Those on their way: whoever holds a lease goes on by itself, and a dead worker's lease runs out."""
+    return Call.objects.filter(endpoint=endpoint_id, state=Call.State.CLAIMED, lease_until__gt=now)
+
+
+def wait_for_slot(endpoint: Endpoint, held: int, now: datetime) -> float | None:
+    """Seconds until the endpoint may be asked again; None when it may be asked now.
+
+    `held`: how many of its calls are on their way, counted while its row is held back.
+    """
     if endpoint.paused_until and endpoint.paused_until > now:
         return (endpoint.paused_until - now).total_seconds()
     waits = (
-        _wait_for_concurrency(endpoint, now),
+        _wait_for_concurrency(endpoint, held, now),
         _wait_for_requests(endpoint, now),
         _wait_for_tokens(endpoint, now),
     )
     return max((wait for wait in waits if wait is not None), default=None)
 
 
-def _wait_for_concurrency(endpoint: Endpoint, now: datetime) -> float | None:
-    """Whoever holds a lease goes on by itself; a dead worker's lease runs out."""
-    held = open_calls(endpoint).filter(state=Call.State.CLAIMED, lease_until__gt=now)
-    if held.count() < endpoint.calls_at_once:
+def _wait_for_concurrency(endpoint: Endpoint, held: int, now: datetime) -> float | None:
+    if held < endpoint.calls_at_once:
         return None
-    first = held.aggregate(first=Min("lease_until"))["first"]
+    first = held_calls(endpoint.pk, now).aggregate(first=Min("lease_until"))["first"]
     return (first - now).total_seconds() if first else None
 
 

@@ -153,6 +153,10 @@ class Call(models.Model):
     WAITING = (State.PLANNED, State.RETRY_WAIT)
     OPEN = (State.PLANNED, State.CLAIMED, State.RETRY_WAIT)
 
+    # The ledger's look-up adds these two.
+    held: int
+    last_number: int
+
     key = models.CharField(max_length=64, unique=True)
     endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="calls")
     state = models.CharField(max_length=20, choices=State.choices, default=State.PLANNED)
@@ -166,10 +170,11 @@ class Call(models.Model):
 
     class Meta:
         indexes = [
+            # With the key: else PostgreSQL sorts all planned calls, which wait for no time, at every claim.
             models.Index(
-                fields=["endpoint", "next_try_at"],
+                fields=["endpoint", "next_try_at", "id"],
                 condition=Q(state__in=["planned", "claimed", "retry_wait"]),
-                name="open_calls",
+                name="open_calls_in_turn",
             ),
             models.Index(fields=["endpoint", "state"], name="calls_by_state"),
         ]

@@ -14,7 +14,7 @@ from arena.endpoints.keys import KeyMissingError
 from arena.endpoints.models import Call, CallAttempt
 from arena.endpoints.replies import UnreadableBodyError, read_completion
 from arena.judging import ending
-from arena.judging.errands import Errand, errand_of
+from arena.judging.errands import Errand, errand_with_run_held_back
 from arena.judging.models import JudgeRun
 from arena.judging.prompting import (
     POINTWISE,
@@ -42,8 +42,8 @@ def read_attempt(attempt: CallAttempt, rubric: RubricText) -> Verdict | Score | 
 
 def prepare(call: Call) -> ledger.Prepared | ledger.Later | ledger.Ended:
     """Runs inside the claim: ends a call that may not or can't be sent, pauses a run whose key is missing."""
-    errand = errand_of(call.pk)
-    run = JudgeRun.objects.select_for_update().get(pk=errand.run_id)
+    errand = errand_with_run_held_back(call.pk)
+    run = errand.run
     if run.status == JudgeRun.Status.QUEUED:
         run.begin()
     refusal = _refusal(errand, call)

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from arena.compiled import Compiled, CompiledUpdate
 from arena.endpoints import ledger
 from arena.endpoints.models import Call
 from arena.judging import swap
@@ -27,34 +28,60 @@ def close(
     claim: ledger.Claim, state: str, *, found: Verdict | Score | None = None, failure: str = ""
 ) -> None:
     """End a claimed call with what was read, or with what became of it instead, and resolve its judgment."""
-    judge_call = JudgeCall.objects.filter(call=claim.call_id).only("judgment").first()
-    if judge_call is None:
-        _close_probe(claim, state, found, failure)
+    row = _row_of(claim)
+    if isinstance(row, Probe):
+        _close_probe(row, claim, state, found, failure)
         return
     with transaction.atomic():
-        judgment = Judgment.objects.select_for_update().get(pk=judge_call.judgment_id)
+        (judgment,) = _judgment_held_back(judgment=row.judgment_id)
         if not ledger.settle(claim, state):
             return
-        _write(judge_call, found, failure)
+        _write_judge_call(_columns(found, failure), pk=row.pk)
         is_resolved = resolve(judgment)
     if is_resolved:
         finish(judgment.run_id)
 
 
-def _close_probe(claim: ledger.Claim, state: str, found: Verdict | Score | None, failure: str) -> None:
-    probe = Probe.objects.get(call=claim.call_id)
+def _row_of(claim: ledger.Claim) -> JudgeCall | Probe:
+    if claim.prepared:
+        errand: Errand = claim.prepared.about
+        return errand.row
+    judge_call = JudgeCall.objects.filter(call=claim.call_id).only("judgment").first()
+    return judge_call or Probe.objects.get(call=claim.call_id)
+
+
+@Compiled
+def _judgment_held_back(judgment: int) -> QuerySet[Judgment]:
+    rows = Judgment.objects.filter(pk=judgment).select_related("run").select_for_update(of=("self",))
+    return rows.only("battle", "run__verbosity_rule")
+
+
+@CompiledUpdate
+def _write_judge_call(pk: int) -> QuerySet[JudgeCall]:
+    return JudgeCall.objects.filter(pk=pk)
+
+
+@CompiledUpdate
+def _write_judgment(pk: int) -> QuerySet[Judgment]:
+    return Judgment.objects.filter(pk=pk)
+
+
+def _close_probe(
+    probe: Probe, claim: ledger.Claim, state: str, found: Verdict | Score | None, failure: str
+) -> None:
     with transaction.atomic():
         if not ledger.settle(claim, state):
             return
-        _write(probe, found, failure)
+        Probe.objects.filter(pk=probe.pk).update(**_columns(found, failure))
     finish(probe.run_id)
 
 
-def _write(row: JudgeCall | Probe, found: Verdict | Score | None, failure: str) -> None:
-    row.failure = failure[:FAILURE_LENGTH]
+def _columns(found: Verdict | Score | None, failure: str) -> dict[str, Any]:
+    """Of a call's row, what its end writes."""
+    columns: dict[str, Any] = {"failure": failure[:FAILURE_LENGTH]}
     if found:
-        row.verdict, row.reason, row.scores = verdict_of(found), found.reason, scores_of(found)
-    row.save(update_fields=["verdict", "scores", "reason", "failure"])
+        columns |= {"verdict": verdict_of(found), "reason": found.reason, "scores": scores_of(found)}
+    return columns
 
 
 def verdict_of(found: Verdict | Score) -> str:
@@ -94,7 +121,7 @@ def end_unsent(errand: Errand, call: Call, state: str, failure: str) -> None:
         if ledger.end(call, state):
             Probe.objects.filter(pk=row.pk).update(failure=short)
         return
-    judgment = Judgment.objects.select_for_update().get(pk=row.judgment_id)
+    (judgment,) = _judgment_held_back(judgment=row.judgment_id)
     if ledger.end(call, state):
         JudgeCall.objects.filter(pk=row.pk).update(failure=short)
         resolve(judgment)
@@ -105,19 +132,25 @@ def resolve(judgment: Judgment) -> bool:
 
     False while a call is open.
     """
-    calls = list(judgment.judge_calls.select_related("call").only("order", "verdict", "call__state"))
-    if any(judge_call.call.state in Call.OPEN for judge_call in calls):
+    calls = _both_orders(judgment=judgment.pk)
+    if any(state in Call.OPEN for _, _, state in calls):
         return False
-    verdicts = {judge_call.order: judge_call.verdict or None for judge_call in calls}
+    verdicts = {order: verdict or None for order, verdict, _ in calls}
     resolution = resolution_of(judgment, verdicts[JudgeCall.Order.AB], verdicts[JudgeCall.Order.BA])
-    Judgment.objects.filter(pk=judgment.pk).update(
-        outcome=resolution.outcome,
-        base_outcome=resolution.base_outcome,
-        flip=resolution.flip,
-        leaning=resolution.leaning,
-        resolved_at=timezone.now(),
-    )
+    columns = {
+        "outcome": resolution.outcome,
+        "base_outcome": resolution.base_outcome,
+        "flip": resolution.flip,
+        "leaning": resolution.leaning,
+        "resolved_at": timezone.now(),
+    }
+    _write_judgment(columns, pk=judgment.pk)
     return True
+
+
+@Compiled
+def _both_orders(judgment: int) -> QuerySet[JudgeCall, tuple[str, str, str]]:
+    return JudgeCall.objects.filter(judgment=judgment).values_list("order", "verdict", "call__state")
 
 
 def resolution_of(judgment: Judgment, ab: str | None, ba: str | None) -> swap.Resolution:
@@ -137,19 +170,23 @@ def _about_length(judgment: Judgment, resolution: swap.Resolution) -> swap.Resol
 
 def finish(run_id: int) -> bool:
     """A run is complete when everything is resolved; with a failed call it is complete with failures."""
+    if _unfinished(run=run_id):
+        return False
     runs = JudgeRun.objects.filter(pk=run_id, status__in=JudgeRun.OPEN)
     run = runs.first()
-    if run is None or _is_unfinished(run):
+    if run is None:
         return False
     failed = rows_of(run).exclude(failure="").exists()
     status = JudgeRun.Status.COMPLETED_WITH_FAILURES if failed else JudgeRun.Status.COMPLETED
     return bool(runs.update(status=status, finished_at=timezone.now()))
 
 
-def _is_unfinished(run: JudgeRun) -> bool:
-    if run.is_probing:
-        return Probe.objects.filter(run=run, call__state__in=Call.OPEN).exists()
-    return Judgment.objects.filter(run=run, outcome="").exists()
+@Compiled
+def _unfinished(run: int) -> QuerySet[JudgeRun]:
+    """The run, while a judgment of it lacks its outcome or a probe its end: asked at every judgment's end."""
+    open_probe = Probe.objects.filter(run=OuterRef("pk"), call__state__in=Call.OPEN)
+    open_judgment = Judgment.objects.filter(run=OuterRef("pk"), outcome="")
+    return JudgeRun.objects.filter(Exists(open_judgment) | Exists(open_probe), pk=run).only("pk")
 
 
 def rows_of(run: JudgeRun) -> QuerySet[Any]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from arena.battles.models import Battle
+from arena.compiled import Compiled
 from arena.corpus.models import Prompt, Response
 from arena.judging import canaries
-from arena.judging.models import Judge, JudgeCall, Probe, Rubric
+from arena.judging.models import Judge, JudgeCall, JudgeRun, Probe, Rubric
 from arena.judging.prompting import POINTWISE, Case, Criterion, RubricText, Turn
 
 
@@ -40,8 +43,8 @@ class Errand:
     row: JudgeCall | Probe
 
     @property
-    def run_id(self) -> int:
-        return self.row.run_id if isinstance(self.row, Probe) else self.row.judgment.run_id
+    def run(self) -> JudgeRun:
+        return self.row.run if isinstance(self.row, Probe) else self.row.judgment.run
 
     @property
     def judge(self) -> Judge:
@@ -82,9 +85,26 @@ class Errand:
         return canaries.find(self.row.canary).case(self.row.order)
 
 
+@Compiled
+def _judge_call(call: int) -> QuerySet[JudgeCall]:
+    return JudgeCall.objects.with_all().filter(call=call)
+
+
+@Compiled
+def _judge_call_and_run(call: int) -> QuerySet[JudgeCall]:
+    return JudgeCall.objects.with_all().filter(call=call).select_for_update(of=("judgment__run",))
+
+
 def errand_of(call_id: int) -> Errand:
-    judge_call = JudgeCall.objects.with_all().filter(call=call_id).first()
-    return Errand(judge_call or Probe.objects.with_all().get(call=call_id))
+    found: list[JudgeCall] = _judge_call(call=call_id)
+    return Errand(found[0] if found else Probe.objects.with_all().get(call=call_id))
+
+
+def errand_with_run_held_back(call_id: int) -> Errand:
+    """Within a transaction: until its end nobody else cancels the run or spends of its budget."""
+    found: list[JudgeCall] = _judge_call_and_run(call=call_id)
+    probes = Probe.objects.with_all().select_for_update(of=("run",))
+    return Errand(found[0] if found else probes.get(call=call_id))
 
 
 def takes_one_response(judge: Judge) -> bool:

@@ -187,7 +187,9 @@ class Judgment(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["judge", "outcome"], condition=~Q(outcome=""), name="resolved_judgments")
+            models.Index(fields=["judge", "outcome"], condition=~Q(outcome=""), name="resolved_judgments"),
+            # Whether one of a run's is still open is asked whenever one is resolved.
+            models.Index(fields=["run", "outcome"], name="judgments_of_run_by_outcome"),
         ]
 
     def __str__(self) -> str:
@@ -196,8 +198,9 @@ class Judgment(models.Model):
 
 class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
     def with_all(self) -> "JudgeCallQuerySet":
-        """With all that asking and reading need: judge, rubric, prompt and both responses, texts alone."""
+        """With all that asking and reading need: run, judge, rubric, prompt and both responses' texts."""
         rows = self.select_related(
+            "judgment__run",
             "judgment__judge__rubric",
             "judgment__battle__prompt__prompt_set",
             "judgment__battle__response_a",
@@ -207,7 +210,10 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
         return rows.only(
             "order",
             "call",
-            "judgment__run",
+            "judgment__run__kind",
+            "judgment__run__status",
+            "judgment__run__budget_usd",
+            "judgment__run__max_calls",
             "judgment__judge__name",
             "judgment__judge__parameters",
             "judgment__judge__rubric__instructions",

@@ -11,7 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arena.battles.models import Battle
-from arena.compiled import Compiled
+from arena.compiled import Compiled, CompiledUpdate
+from arena.corpus.models import Prompt
 
 pytestmark = pytest.mark.django_db
 
@@ -86,3 +87,33 @@ def test_no_row_is_fetched_while_a_statement_is_made(battles):
     with CaptureQueriesContext(connection) as queries:
         compiled(at=datetime(2020, 1, 1, tzinfo=UTC))
     assert len(queries) == 1
+
+
+def test_an_update_writes_what_the_fields_take_and_counts_its_rows(battles):
+    update = CompiledUpdate(lambda battle, kind: Battle.objects.filter(pk=battle, kind=kind))
+    at, battle = timezone.now(), battles[0]
+    for columns in (
+        {"drawn_at": at, "propensity": None},
+        {"drawn_at": at, "propensity": 0.25},
+        {"kind": Battle.Kind.GOLD},
+    ):
+        assert update(columns, battle=battle.pk, kind="regular") == 1
+    battle.refresh_from_db()
+    assert (battle.drawn_at, battle.propensity, battle.kind) == (at, 0.25, "gold")
+    assert update({"kind": "regular"}, battle=battle.pk, kind="regular") == 0
+    assert Battle.objects.filter(kind="gold").count() == 1
+
+
+def test_an_update_writes_json_and_percent_signs_as_they_are(small_campaign):
+    prompt = small_campaign.prompts[0]
+    update = CompiledUpdate(lambda prompt: Prompt.objects.filter(pk=prompt))
+    turns = [{"role": "user", "content": "ÿ %s"}]
+    assert update({"messages": turns, "reference": "100 %"}, prompt=prompt.pk) == 1
+    prompt.refresh_from_db()
+    assert (prompt.messages, prompt.reference) == (turns, "100 %")
+
+
+def test_a_value_that_an_update_does_not_hold_is_an_error():
+    update = CompiledUpdate(lambda pk, other: Battle.objects.filter(pk=pk))
+    with pytest.raises(ValueError, match="has no place"):
+        update({"kind": "gold"}, pk=1, other=2)

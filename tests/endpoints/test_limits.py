@@ -76,14 +76,18 @@ def test_an_endpoint_that_is_not_slowed_is_not_written_to(endpoint, django_asser
         limits.speed_up(endpoint, Random(7))
 
 
+def wait(endpoint, now) -> float | None:
+    return limits.wait_for_slot(endpoint, limits.held_calls(endpoint.pk, now).count(), now)
+
+
 def test_no_more_calls_are_held_than_a_slowed_endpoint_bears(endpoint):
     limits.slow_down(endpoint, timezone.now())
     endpoint.refresh_from_db()
     for number in range(3):
         held(endpoint, number)
-    assert limits.wait_for_slot(endpoint, timezone.now()) is None
+    assert wait(endpoint, timezone.now()) is None
     held(endpoint, 3)
-    assert limits.wait_for_slot(endpoint, timezone.now()) is not None
+    assert wait(endpoint, timezone.now()) is not None
 
 
 def test_a_lower_concurrency_set_by_hand_stands_above_what_was_learnt(endpoint):
@@ -99,9 +103,9 @@ def test_requests_of_the_last_minute_are_counted_and_older_ones_forgotten(endpoi
     now = timezone.now()
     attempt(endpoint, 1, now - timedelta(seconds=61))
     attempt(endpoint, 2, now - timedelta(seconds=40))
-    assert limits.wait_for_slot(endpoint, now) is None
+    assert wait(endpoint, now) is None
     attempt(endpoint, 3, now - timedelta(seconds=10))
-    assert limits.wait_for_slot(endpoint, now) == pytest.approx(20, abs=0.1)
+    assert wait(endpoint, now) == pytest.approx(20, abs=0.1)
 
 
 def test_another_endpoints_requests_are_not_counted(endpoint):
@@ -110,7 +114,7 @@ def test_another_endpoints_requests_are_not_counted(endpoint):
     )
     endpoint.requests_per_minute = endpoint.tokens_per_minute = 1
     attempt(other, 1, tokens_in=500, finished_at=timezone.now())
-    assert limits.wait_for_slot(endpoint, timezone.now()) is None
+    assert wait(endpoint, timezone.now()) is None
 
 
 def test_tokens_of_the_last_minute_are_counted_and_those_on_their_way_at_the_most(endpoint):
@@ -118,15 +122,15 @@ def test_tokens_of_the_last_minute_are_counted_and_those_on_their_way_at_the_mos
     now = timezone.now()
     attempt(endpoint, 1, now - timedelta(seconds=70), tokens_in=900, finished_at=now)
     attempt(endpoint, 2, now, tokens_in=300, tokens_out=350, finished_at=now)
-    assert limits.wait_for_slot(endpoint, now) is None
+    assert wait(endpoint, now) is None
     attempt(endpoint, 3, now)
-    assert limits.wait_for_slot(endpoint, now) == limits.TOKEN_WAIT
+    assert wait(endpoint, now) == limits.TOKEN_WAIT
 
 
 def test_a_lost_attempt_does_not_hold_tokens(endpoint):
     endpoint.tokens_per_minute = endpoint.max_tokens = 100
     attempt(endpoint, 1, error_kind=ledger.LOST)
-    assert limits.wait_for_slot(endpoint, timezone.now()) is None
+    assert wait(endpoint, timezone.now()) is None
 
 
 # --- rests ------------------------------------------------------------------------------------------------
@@ -160,7 +164,7 @@ def test_a_server_that_says_when_to_come_back_rests_until_then_and_is_slowed(end
     claim = claim_after(endpoint, "rate_limited")
     ledger.rest_after(claim, failure("rate_limited", retry_after=30.0), 30, False)
     endpoint.refresh_from_db()
-    assert 25 < limits.wait_for_slot(endpoint, timezone.now()) <= 30
+    assert 25 < wait(endpoint, timezone.now()) <= 30
     assert endpoint.rest_reason == "the server asked for it"
     assert endpoint.slots == 4
 

@@ -1,5 +1,6 @@
 from django.db import models
 
+from arena.battles.models import Vote
 from arena.campaigns.models import Campaign
 
 
@@ -14,3 +15,9 @@ class CampaignAgreement(models.Model):
 
     def __str__(self) -> str:
         return f"agreement in {self.campaign_id}"
+
+    @property
+    def is_behind(self) -> bool:
+        """Votes came since; one look at the newest."""
+        newer = Vote.objects.filter(battle__campaign=self.campaign_id, pk__gt=self.seen["vote"] or 0)
+        return newer.exists()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -52,6 +53,8 @@ def board_agreement(request: HttpRequest, campaign: str) -> HttpResponse:
             "is_ambiguous": is_ambiguous(figures["people"], below),
             "below": below,
             "left_out": figures["pairs"] - figures["looked_at"],
+            "is_behind": known.is_behind,
+            "minutes": settings.SNAPSHOT_MINUTES,
         }
     return render(request, "leaderboards/agreement.html", context)
 

@@ -27,6 +27,7 @@ from arena.leaderboards.code_version import code_version
 from arena.leaderboards.judge_agreement import Row, compare, first_votes, people_rows
 from arena.leaderboards.judge_figures import Plain, latest_of
 from arena.leaderboards.judged_battles import Finding, Pair
+from arena.leaderboards.models import Snapshot
 from ratings.agreement import AMBIGUOUS_BELOW, krippendorff_alpha
 from ratings.errors import BadValueError, NoVotesError
 
@@ -53,16 +54,21 @@ def compute_due() -> int:
 
 
 def is_due(campaign: Campaign) -> bool:
-    """When rows came, and no oftener than boards are taken."""
+    """When rows came, and as often as boards are taken: with each new snapshot, asked for by hand too."""
     known = CampaignAgreement.objects.filter(campaign=campaign).first()
     rest = timedelta(minutes=settings.SNAPSHOT_MINUTES)
     # Asked every minute, and looking at what is there takes a second at a million votes: last of all.
-    if known and timezone.now() - known.computed_at < rest:
+    if known and timezone.now() - known.computed_at < rest and not _boards_are_newer(known):
         return False
     there = what_is_there(campaign)
     if not there["vote"] and not there["findings"]:
         return False
     return known is None or known.seen != there or known.code_version != code_version()
+
+
+def _boards_are_newer(known: CampaignAgreement) -> bool:
+    taken = Snapshot.objects.filter(leaderboard__campaign=known.campaign_id, taken_at__gt=known.computed_at)
+    return taken.exists()
 
 
 def what_is_there(campaign: Campaign) -> dict[str, Any]:

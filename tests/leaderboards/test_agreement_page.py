@@ -9,6 +9,8 @@ from arena.battles.models import Battle
 from arena.judging.models import Judge, JudgeRun, Judgment
 from arena.leaderboards import campaign_agreement
 from arena.leaderboards.agreement_models import CampaignAgreement
+from arena.leaderboards.defaults import BOARDS, default_leaderboard
+from arena.leaderboards.snapshots import take_snapshot
 from arena.raters.models import Rater
 from ratings.agreement import agreement_table, cohen_kappa, krippendorff_alpha
 
@@ -96,3 +98,19 @@ def test_new_rows_make_it_due_and_nothing_new_does_not(overlapping, cast_vote, c
     cast_vote(small, small.prompts[0], "Ember", "Fjord", "tie", another)
     assert campaign_agreement.compute_due() == 1
     assert CampaignAgreement.objects.count() == 1
+
+
+def test_figures_are_computed_anew_with_a_snapshot_and_say_until_then_that_votes_came(
+    overlapping, cast, cast_vote, signed_in, settings
+):
+    settings.BOOTSTRAP_RESAMPLES = 2
+    small = overlapping(17)
+    assert campaign_agreement.compute_due() == 1
+    assert "Votes came since" not in page_of(signed_in, small)
+    late = Rater.objects.create(team=cast.team, pseudonym="late")
+    cast_vote(small, small.prompts[0], "Ember", "Fjord", "tie", late)
+    assert campaign_agreement.compute_due() == 0
+    assert "Votes came since" in page_of(signed_in, small)
+    take_snapshot(default_leaderboard(small.campaign, BOARDS[0], None))
+    assert [campaign_agreement.compute_due(), campaign_agreement.compute_due()] == [1, 0]
+    assert "Votes came since" not in page_of(signed_in, small)

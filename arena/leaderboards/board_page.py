@@ -160,9 +160,9 @@ def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> s
     opening = source.opening or opening
     top, hard_top = overall.first, hard.first
     clauses = sentences.say_top(top.names, top.models, top.groups)
-    if hard.snapshot:
+    if hard.snapshot and not (overall.is_behind or hard.is_behind):
         clauses.append(sentences.say_hard(hard_top.names, hard_top.models, top.names))
-    if style.snapshot:
+    if style.snapshot and not style.is_behind:
         clauses.append(sentences.say_moves(_moves(style)))
     return sentences.compose(opening, clauses)
 

@@ -56,6 +56,11 @@ class Column:
         return self.run is not None and self.run.state == SnapshotRun.State.FAILED
 
     @property
+    def is_behind(self) -> bool:
+        """The newest attempt gave nothing, and an older snapshot is shown: it knows other votes."""
+        return bool(self.snapshot and self.reason)
+
+    @property
     def first(self) -> First:
         return first_of(self.standings.values())
 
@@ -162,7 +167,7 @@ def _row(
     standing: Standing, tags: tuple[str, ...], columns: Sequence[Column], axis: Axis, starts: bool
 ) -> Row:
     competitor = standing.competitor
-    style = columns[-1].standings.get(competitor.pk)
+    style = None if columns[-1].is_behind else columns[-1].standings.get(competitor.pk)
     return Row(
         rank=rank_words(standing),
         tied_first=standing.tied_first,
@@ -182,13 +187,21 @@ def _row(
 
 def _hard_move(columns: Sequence[Column], competitor: int) -> str:
     """The rating on hard prompts less the overall one: no interval, for the boards share votes."""
-    overall, hard = (column.estimate(competitor) for column in columns[:2])
+    overall, hard = _overall_and_hard(columns, competitor)
     return "" if overall is None or hard is None else signed(hard.rating - overall.rating)
+
+
+def _overall_and_hard(columns: Sequence[Column], competitor: int) -> tuple[Estimate | None, Estimate | None]:
+    """Two boards of which one doesn't know the other's votes aren't laid side by side."""
+    overall, hard = columns[:2]
+    if overall.is_behind or hard.is_behind:
+        return None, None
+    return overall.estimate(competitor), hard.estimate(competitor)
 
 
 def _hard_kind(columns: Sequence[Column], competitor: int) -> str:
     """Marked only where the two intervals don't meet, which asks for more than a test of the move would."""
-    overall, hard = (column.estimate(competitor) for column in columns[:2])
+    overall, hard = _overall_and_hard(columns, competitor)
     if overall is None or hard is None:
         return ""
     if overall.upper is not None and hard.lower is not None and hard.lower > overall.upper:

@@ -566,3 +566,29 @@ def test_the_schema_describes_the_api_without_a_warning(db, client):
     call_command("spectacular", "--validate", "--fail-on-warn", "--file", "/dev/null")
     schema = client.get("/api/v1/schema/").content.decode()
     assert "/api/v1/leaderboards/{slug}/snapshots/latest/" in schema
+
+
+# --- boards that don't know the same votes ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("behind", "word"), [("hard", "hard prompts"), ("style", "at equal length")])
+def test_a_board_that_could_not_be_fitted_anew_says_so_and_is_laid_beside_no_other(
+    joust, signed_in, behind, word
+):
+    ravi = signed_in("ravi")
+
+    def sentence() -> str:
+        return re.search(r'board-sentence">([^<]*)<', ravi.get(PAGE).content.decode())[1].lower()
+
+    assert word in sentence()
+    leaderboard = Leaderboard.objects.get(slug=f"joust-{behind}")
+    run = leaderboard.runs.latest("pk")
+    run.pk = None
+    run.state, run.snapshot, run.reason = SnapshotRun.State.NOT_ENOUGH, None, "Too few votes for it."
+    run.save()
+    words = text_of(ravi.get(PAGE))
+    assert "could not be fitted anew" in words and "Too few votes for it." in words
+    assert word not in sentence()
+    column = f"{behind}-move"
+    moves = re.findall(rf'<td class="number move {column} *">([^<]*)</td>', ravi.get(PAGE).content.decode())
+    assert len(moves) >= 2 and not any(moves)

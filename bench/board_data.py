@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from uuid import uuid4
 
 import numpy as np
 
@@ -81,44 +81,59 @@ STYLE = {
 
 def add_votes(campaign, asked, competitors, responses: np.ndarray, voters, count: int) -> None:
     """Simulated with ties, tastes of raters and effects of prompts; stored in the order they were cast."""
+    from django.utils import timezone
+
     from arena.battles.models import Battle, Vote
 
     strengths = tuple(np.random.default_rng(2).normal(0, 0.6, len(competitors)))
     model = VoteModel(strengths, tie=0.7, raters=len(voters), rater_sd=0.4, prompts=len(asked), prompt_sd=0.4)
-    cast = simulate_votes(model, count, seed=3)
-    for start in range(0, count, CHUNK):
-        battles = Battle.objects.bulk_create(
-            _battles(campaign, asked, competitors, responses, voters, cast, start, min(start + CHUNK, count))
-        )
-        Vote.objects.bulk_create(
-            Vote(
-                battle=battle,
-                rater_id=battle.rater_id,
-                outcome=OUTCOMES[cast.outcome[start + n]],
-                idempotency_key=str(start + n),
-                voted_at=battle.drawn_at,
-                digest="0" * 64,
+    cast, now = simulate_votes(model, count, seed=3), timezone.now()
+    ids, prompts, raters = ([one.pk for one in many] for many in (competitors, asked, voters))
+    columns = (column.tolist() for column in (cast.a, cast.b, cast.prompt, cast.rater, cast.outcome))
+    battles, votes = [], []
+    for n, (a, b, p, r, outcome) in enumerate(zip(*columns, strict=True), start=1):
+        sides = (ids[a], ids[b], int(responses[p, a]), int(responses[p, b]))
+        battles.append((n, uuid4(), prompts[p], *sides, raters[r]))
+        votes.append((n, n, raters[r], OUTCOMES[outcome], str(n)))
+    battle = Battle(campaign=campaign, kind=Battle.Kind.RECORDED, drawn_at=now)
+    _insert(battle, BATTLE_FIELDS, battles)
+    _insert(Vote(voted_at=now, digest="0" * 64), VOTE_FIELDS, votes)
+
+
+BATTLE_FIELDS = (
+    "id",
+    "public_id",
+    "prompt_id",
+    "competitor_a_id",
+    "competitor_b_id",
+    "response_a_id",
+    "response_b_id",
+    "rater_id",
+)
+VOTE_FIELDS = ("id", "battle_id", "rater_id", "outcome", "idempotency_key")
+
+
+def _insert(like, names: tuple[str, ...], rows: list[tuple]) -> None:
+    """Rows with these values and the rest as in `like`; a million objects would take minutes."""
+    from django.db import connection, transaction
+
+    fields = {field.attname: field for field in like._meta.concrete_fields}
+    own = [fields.pop(name) for name in names]
+    rest = {
+        field.column: field.get_db_prep_save(field.pre_save(like, add=True), connection)
+        for field in fields.values()
+    }
+    columns = ", ".join(connection.ops.quote_name(name) for name in [*(f.column for f in own), *rest])
+    places = ", ".join(["%s"] * (len(own) + len(rest)))
+    statement = f"INSERT INTO {connection.ops.quote_name(like._meta.db_table)} ({columns}) VALUES ({places})"
+    tail = tuple(rest.values())
+    with transaction.atomic(), connection.cursor() as cursor:
+        for start in range(0, len(rows), CHUNK):
+            part = rows[start : start + CHUNK]
+            cursor.executemany(
+                statement,
+                [
+                    (*(f.get_db_prep_save(v, connection) for f, v in zip(own, row, strict=True)), *tail)
+                    for row in part
+                ],
             )
-            for n, battle in enumerate(battles)
-        )
-
-
-def _battles(campaign, asked, competitors, responses, voters, cast, start: int, end: int) -> Iterator:
-    from django.utils import timezone
-
-    from arena.battles.models import Battle
-
-    now = timezone.now()
-    for n in range(start, end):
-        a, b, p = int(cast.a[n]), int(cast.b[n]), int(cast.prompt[n])
-        yield Battle(
-            campaign=campaign,
-            kind=Battle.Kind.RECORDED,
-            prompt=asked[p],
-            competitor_a=competitors[a],
-            competitor_b=competitors[b],
-            response_a_id=int(responses[p, a]),
-            response_b_id=int(responses[p, b]),
-            rater=voters[int(cast.rater[n])],
-            drawn_at=now,
-        )

@@ -201,19 +201,19 @@ def effective_per_parameter(scores: VoteScores, bread: Matrix, labels: Labels, c
     return carried.effective()
 
 
-def _carried(scores: VoteScores, bread: Matrix, labels: Labels, count: int) -> Matrix:
-    """ℓ_g (G, p) = Σ_{t∈g} information·(xᵀH⁻c)² for each contrast."""
+def _carried(scores: VoteScores, directions: Matrix, labels: Labels, count: int) -> Matrix:
+    """ℓ_g (G, m) = Σ_{t∈g} information·(xᵀH⁻c)² for each direction H⁻c, the columns of (p, m)."""
     r = scores.rows
     k = r.n_competitors
-    along = bread[r.low] - bread[r.high]  # (pairs, p)
+    along = directions[r.low] - directions[r.high]  # (pairs, m)
     shares = csr_array((scores.information, (labels, r.pair)), shape=(count, len(r.low)))
     carried: Matrix = np.asarray(shares @ along**2)
     for j, column in enumerate(r.z):
         mixed = csr_array((scores.information * column, (labels, r.pair)), shape=shares.shape)
-        carried += 2 * np.asarray(mixed @ along) * bread[k + j]
+        carried += 2 * np.asarray(mixed @ along) * directions[k + j]
         for m, other in enumerate(r.z):
             both = sum_by(labels, scores.information * column * other, count)
-            carried += both[:, None] * (bread[k + j] * bread[k + m])
+            carried += both[:, None] * (directions[k + j] * directions[k + m])
     return carried
 
 
@@ -257,13 +257,9 @@ class Carried:
         return _ratio(np.append(total, self.further), np.append(squares, self.further_sq))
 
 
-def effective_for(scores: VoteScores, bread: Matrix, labels: Labels, count: int, contrast: Vector) -> float:
-    """G_c for one contrast c (p,)."""
-    r = scores.rows
-    direction = bread @ contrast
-    along = (direction[r.low] - direction[r.high])[r.pair] + direction[r.n_competitors :] @ r.z
-    carried = sum_by(labels, scores.information * along**2, count)
-    return float(_effective(carried[:, None])[0])
+def effective_for(scores: VoteScores, bread: Matrix, labels: Labels, count: int, contrasts: Matrix) -> Vector:
+    """G_c (m,) for the contrasts c that are the columns of (p, m)."""
+    return _effective(np.maximum(_carried(scores, bread @ contrasts, labels, count), 0))
 
 
 def _effective(carried: Matrix) -> Vector:

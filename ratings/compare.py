@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratings.board import FittedBoard, fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.clusters import effective_for
 from ratings.comparisons import Comparisons
 from ratings.errors import IncomparableError, UnknownCompetitorError
-from ratings.newton import Vector
+from ratings.newton import Matrix, Vector
 from ratings.pairwise import Effect, Verdict, effect_sizes, non_inferiority, pair_tests
 from ratings.proportions import SignTest, sign_test
 from ratings.scale import POINTS_PER_LOG_ODDS
@@ -93,16 +94,31 @@ def contrast_of(board: FittedBoard, i: int, j: int) -> Vector:
 def effective_clusters_of(board: FittedBoard, contrast: Vector) -> float:
     """min(G*, G_c) over the dimensions for one contrast (p,); infinite for independent votes, 0 where one of
     its parameters has no interval."""
-    covariance = board.covariance
-    if covariance.none is not None and covariance.none[contrast != 0].any():
-        return 0.0
+    return float(_effective_clusters(board, contrast[:, None])[0])
+
+
+def effective_clusters_of_pairs(board: FittedBoard, at: NDArray[np.int64], to: NDArray[np.int64]) -> Vector:
+    """`effective_clusters_of` the differences of many pairs (m,) of places on the board."""
+    contrasts = np.zeros((len(board.fit.params), len(at)))
+    pairs = np.arange(len(at))
+    contrasts[at, pairs], contrasts[to, pairs] = 1.0, -1.0
+    return _effective_clusters(board, contrasts)
+
+
+def _effective_clusters(board: FittedBoard, contrasts: Matrix) -> Vector:
+    """Of contrasts that are the columns of (p, m)."""
+    covariance, touched = board.covariance, contrasts != 0
+    effective = np.full(contrasts.shape[1], covariance.effective)
     if board.scores is None:
-        return float(min(covariance.effective, covariance.effective_per_parameter[contrast != 0].min()))
-    own = [
-        effective_for(board.scores, board.fit.bread, d.labels, d.count, contrast)
-        for d in covariance.dimensions
-    ]
-    return min([covariance.effective, *own])
+        per = np.where(touched, covariance.effective_per_parameter[:, None], np.inf)
+        effective = np.minimum(effective, per.min(axis=0))
+    else:
+        for d in covariance.dimensions:
+            own = effective_for(board.scores, board.fit.bread, d.labels, d.count, contrasts)
+            effective = np.minimum(effective, own)
+    if covariance.none is not None:
+        effective = np.where((touched & covariance.none[:, None]).any(axis=0), 0.0, effective)
+    return effective
 
 
 def _duel(board: FittedBoard, i: int, j: int, first: int, second: int) -> Duel:

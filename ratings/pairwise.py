@@ -129,8 +129,13 @@ def upper_tail(t: Vector, degrees: Vector) -> Vector:
 
 def non_inferiority(difference: float, deviation: float, degrees: float, margin: float) -> float:
     """One-sided p of "the first is worse by `margin` points or more"; small: it isn't. d in log-odds."""
-    t = (difference + margin / POINTS_PER_LOG_ODDS) / deviation
-    return float(upper_tail(np.array(t), np.array(degrees)))
+    d, error, df = (np.array(value, dtype=np.float64) for value in (difference, deviation, degrees))
+    return float(non_inferiorities(d, error, df, margin))
+
+
+def non_inferiorities(difference: Vector, deviation: Vector, degrees: Vector, margin: float) -> Vector:
+    """`non_inferiority` of many pairs (m,)."""
+    return upper_tail((difference + margin / POINTS_PER_LOG_ODDS) / deviation, degrees)
 
 
 @dataclass(frozen=True)
@@ -151,13 +156,27 @@ def effect_sizes(
     difference: float, deviation: float, degrees: float, *, confidence: float = 0.95, tie_share: float = 0.0
 ) -> Effect:
     """Estimate, lower and upper end of each effect size of d; all rise with d, so the ends carry over."""
+    four = (np.array([value], dtype=np.float64) for value in (difference, deviation, degrees, tie_share))
+    found = effects_of(*four, confidence=confidence)
+    return Effect(**{name: _three(values[0]) for name, values in found.items()})
+
+
+def effects_of(
+    difference: Vector, deviation: Vector, degrees: Vector, tie_share: Vector, *, confidence: float = 0.95
+) -> dict[str, Matrix]:
+    """The fields of `Effect` for many pairs: of each (m, 3) estimates, lower and upper ends."""
     upper = (1 + confidence) / 2
-    critical = float(stdtrit(degrees, upper) if np.isfinite(degrees) else ndtri(upper))
-    d = np.array([difference, difference - critical * deviation, difference + critical * deviation])
+    finite = np.isfinite(degrees)
+    critical = np.where(finite, stdtrit(np.where(finite, degrees, 1.0), upper), ndtri(upper))
+    reach = critical * deviation
+    d = np.stack([difference, difference - reach, difference + reach], axis=1)
     p = expit(d)
-    h = 2 * np.arcsin(np.sqrt(p)) - np.pi / 2
-    net = (1 - tie_share) * (2 * p - 1)
-    return Effect(*(_three(values) for values in (d * POINTS_PER_LOG_ODDS, p, net, h)))
+    return {
+        "points": d * POINTS_PER_LOG_ODDS,
+        "win_probability": p,
+        "net_win_rate": (1 - tie_share)[:, None] * (2 * p - 1),
+        "cohens_h": 2 * np.arcsin(np.sqrt(p)) - np.pi / 2,
+    }
 
 
 @dataclass(frozen=True)

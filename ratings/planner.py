@@ -10,11 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, sqrt
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
 
 from ratings.errors import BadOptionError, BadValueError
 from ratings.proportions import check_confidence
 from ratings.scale import POINTS_PER_LOG_ODDS, win_probability
+
+Floats = NDArray[np.float64]
 
 CAP = 1_000_000
 
@@ -120,8 +124,29 @@ def new_raters_needed(
     """
     z, z_power = _quantiles(confidence, power, comparisons)
     _positive(points=points, standard_error=standard_error, raters=raters)
-    more = raters * (((z + z_power) * standard_error / points) ** 2 - 1)
-    return _need(max(more, 0.0), "new raters", cap, points, confidence, power, comparisons)
+    more = _more_raters(np.array(standard_error), points, raters, z + z_power)
+    return _need(float(more), "new raters", cap, points, confidence, power, comparisons)
+
+
+def new_raters_of_each(
+    points: float,
+    *,
+    standard_errors: Floats,
+    raters: int,
+    confidence: float = 0.95,
+    power: float = 0.8,
+    comparisons: int = 1,
+    cap: int = 10_000,
+) -> Floats:
+    """The counts of `new_raters_needed` for many pairs, one per error (m,); infinite above the cap."""
+    z, z_power = _quantiles(confidence, power, comparisons)
+    _positive(points=points, raters=raters)
+    return _whole(_more_raters(standard_errors, points, raters, z + z_power), cap)
+
+
+def _more_raters(standard_error: Floats, points: float, raters: int, z: float) -> Floats:
+    more: Floats = np.maximum(raters * ((z * standard_error / points) ** 2 - 1), 0.0)
+    return more
 
 
 def direct_votes_needed(
@@ -142,10 +167,38 @@ def direct_votes_needed(
     """
     z, z_power = _quantiles(confidence, power, comparisons)
     _positive(points=points, model_error=model_error, design_effect=design_effect)
+    errors = np.array(model_error), np.array(design_effect)
+    votes = _more_votes(*errors, points, z + z_power)
+    return _need(float(votes), "votes on the pair", cap, points, confidence, power, comparisons)
+
+
+def direct_votes_of_each(
+    points: float,
+    *,
+    model_errors: Floats,
+    design_effects: Floats,
+    confidence: float = 0.95,
+    power: float = 0.8,
+    comparisons: int = 1,
+    cap: int = CAP,
+) -> Floats:
+    """The counts of `direct_votes_needed` for many pairs (m,); infinite above the cap."""
+    z, z_power = _quantiles(confidence, power, comparisons)
+    _positive(points=points)
+    return _whole(_more_votes(model_errors, design_effects, points, z + z_power), cap)
+
+
+def _more_votes(model_error: Floats, design_effect: Floats, points: float, z: float) -> Floats:
     d, error = points / POINTS_PER_LOG_ODDS, model_error / POINTS_PER_LOG_ODDS
     p = float(expit(d))
-    votes = (design_effect * ((z + z_power) / d) ** 2 - 1 / error**2) / (p * (1 - p))
-    return _need(max(votes, 0.0), "votes on the pair", cap, points, confidence, power, comparisons)
+    votes = (design_effect * (z / d) ** 2 - 1 / error**2) / (p * (1 - p))
+    more: Floats = np.maximum(votes, 0.0)
+    return more
+
+
+def _whole(counts: Floats, cap: int) -> Floats:
+    whole: Floats = np.where(counts > cap, np.inf, np.ceil(counts - 1e-9))
+    return whole
 
 
 def _need(

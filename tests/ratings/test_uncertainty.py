@@ -94,7 +94,7 @@ def test_effective_clusters_of_a_contrast_follow_its_information():
     dimension = covariance.dimensions[0]
     for i in range(8):
         contrast = np.eye(8)[i] - (np.arange(8) < 4) / 4 * (i < 4)
-        direct = effective_for(scores, fit.bread, dimension.labels, 24, contrast)
+        direct = effective_for(scores, fit.bread, dimension.labels, 24, contrast[:, None])[0]
         assert dimension.per_parameter[i] == pytest.approx(direct, rel=1e-6)
 
 

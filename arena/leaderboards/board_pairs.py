@@ -1,0 +1,82 @@
+"""All pairs of a fitted board: their differences, and how many clusters speak about each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.leaderboards.models import PairResult
+from ratings.board import FittedBoard
+from ratings.compare import effective_clusters_of_pairs
+from ratings.uncertainty import NO_INTERVAL
+
+Verdict = PairResult.Verdict
+
+# Pairs with tests, categories and needs of their own: all those of 32 models, a second's work.
+MOST_DETAILED = 500
+# Rows looked at for effective clusters of each pair; above it a pair has the fewer of its two models' own.
+MOST_ROW_VISITS = 20_000_000
+DECIMALS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """All pairs of a board by competitor number, first < second (m,); differences in log-odds.
+
+    reason: the verdict that says why a pair has no difference, else "".
+    """
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    difference: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+    effective: NDArray[np.float64]
+    reason: list[str]
+
+    @property
+    def tested(self) -> NDArray[np.bool_]:
+        """With a finite difference, and clusters enough to say how sure it is."""
+        finite = np.array([not reason for reason in self.reason], dtype=bool)
+        return finite & (self.effective >= NO_INTERVAL) & (self.deviation > 0)
+
+
+def pairs_of(board: FittedBoard) -> Pairs:
+    first, second = np.triu_indices(len(board.order), 1)
+    place = np.argsort(board.order)
+    at, to = place[first], place[second]
+    return Pairs(
+        first=first,
+        second=second,
+        difference=board.fit.params[at] - board.fit.params[to],
+        deviation=board.covariance.difference_deviations[at, to],
+        effective=effective_of(board, at, to),
+        reason=_reasons(board, at, to),
+    )
+
+
+def _reasons(board: FittedBoard, at: NDArray[np.int64], to: NDArray[np.int64]) -> list[str]:
+    graph = board.fit.graph
+    unbounded = graph.unbounded_above | graph.unbounded_below
+    apart = graph.component[at] != graph.component[to]
+    endless = unbounded[at] | unbounded[to]
+    return [
+        Verdict.APART.value if a else Verdict.UNBOUNDED.value if e else ""
+        for a, e in zip(apart.tolist(), endless.tolist(), strict=True)
+    ]
+
+
+def effective_of(
+    board: FittedBoard, at: NDArray[np.int64], to: NDArray[np.int64], least: int = 0
+) -> NDArray[np.float64]:
+    """Effective clusters of each difference (m,); `least`: as many are to be asked for at least."""
+    covariance = board.covariance
+    visits = 0 if board.scores is None else len(board.scores.rows) * len(covariance.dimensions)
+    if visits * max(len(at), least) <= MOST_ROW_VISITS:
+        return effective_clusters_of_pairs(board, at, to)
+    per = covariance.effective_per_parameter
+    fewest = np.minimum(covariance.effective, np.minimum(per[at], per[to]))
+    if covariance.none is None:
+        return fewest
+    return np.where(covariance.none[at] | covariance.none[to], 0.0, fewest)

@@ -1,0 +1,164 @@
+"""The tests of `proportions` for many groups of rows at once, in one pass over all of them.
+
+A group is a pair of competitors, or a pair within a category. Results are arrays (m,) in the order of the
+groups; NaN stands where the single test says None, and for a group without rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special, stats
+
+from ratings.errors import BadValueError, ShapeError
+from ratings.proportions import EXACT_BELOW, Floats, check_confidence
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Means:
+    """`proportions.Mean` of each group: arrays (m,)."""
+
+    estimate: Floats
+    standard_error: Floats
+    lower: Floats
+    upper: Floats
+    p: Floats
+    n: Integers
+    clusters: Integers
+    effective_clusters: Floats
+    confidence: float
+
+
+@dataclass(frozen=True, eq=False)
+class SignTests:
+    """`proportions.SignTest` of each group: arrays (m,); lower and upper are Wilson's, of the share won."""
+
+    wins: Integers
+    losses: Integers
+    p: Floats
+    share: Floats
+    lower: Floats
+    upper: Floats
+    confidence: float
+
+
+@dataclass(frozen=True, eq=False)
+class McNemars:
+    """`proportions.McNemar` of each group: arrays (m,)."""
+
+    only_first: Integers
+    only_second: Integers
+    exact_p: Floats
+    mid_p: Floats
+    chi_squared: Floats
+    chi_squared_p: Floats
+    corrected: Floats
+    corrected_p: Floats
+    p: Floats
+    odds_ratio: Floats
+
+
+def clustered_means(
+    values: ArrayLike,
+    group: ArrayLike,
+    n_groups: int,
+    cluster: ArrayLike | None = None,
+    *,
+    confidence: float = 0.95,
+) -> Means:
+    """`proportions.clustered_mean` of `values` (n,) for the groups (n,) in 0 … n_groups − 1.
+
+    cluster (n,): ids ≥ 0; one that holds rows of several groups counts in each by itself. Raises ShapeError
+    for unequal lengths, BadValueError for NaN or infinite values.
+    """
+    check_confidence(confidence)
+    x, of_row = np.asarray(values, dtype=np.float64), np.asarray(group, dtype=np.int64)
+    if x.ndim != 1 or x.shape != of_row.shape:
+        raise ShapeError(f"groups have shape {of_row.shape}, the values {x.shape}", todo="pass one per row")
+    if not np.isfinite(x).all():
+        raise BadValueError(f"value {x[~np.isfinite(x)][0]}", row=int(np.argmax(~np.isfinite(x))))
+    of, sums, sizes = _cluster_sums(x, of_row, cluster)
+    n, total = np.bincount(of_row, minlength=n_groups), np.bincount(of_row, x, n_groups)
+    groups = np.bincount(of, minlength=n_groups)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        estimate = total / n
+        effective = n**2 / np.bincount(of, sizes**2, n_groups)
+        # a group of one cluster leaves nothing over: 0/0, and is blanked below
+        without = (total[of] - sums) / (n[of] - sizes)
+        spread = np.bincount(of, (without - estimate[of]) ** 2, n_groups)
+        error = np.sqrt((groups - 1) / groups * spread)
+        error = np.where(effective >= 2, error, np.nan)
+        half = -special.stdtrit(effective - 1, (1 - confidence) / 2) * error
+        p = 2 * special.stdtr(effective - 1, -np.abs(estimate) / error)
+    p = np.where(error > 0, p, np.where(np.isnan(error), np.nan, estimate == 0))
+    ends = estimate - half, estimate + half
+    return Means(estimate, error, *ends, p, n, groups, effective, confidence)
+
+
+def _cluster_sums(x: Floats, group: Integers, cluster: ArrayLike | None) -> tuple[Integers, Floats, Floats]:
+    """Of each cluster within a group: the group, the sum of its values and how many they are."""
+    if cluster is None:
+        return group, x, np.ones_like(x)
+    ids = np.asarray(cluster, dtype=np.int64)
+    if ids.shape != x.shape:
+        raise ShapeError(f"cluster has shape {ids.shape}, the values {x.shape}", todo="pass one id per row")
+    width = int(ids.max(initial=0)) + 1
+    keys, index = np.unique(group * width + ids, return_inverse=True)
+    sums, sizes = np.bincount(index, x, len(keys)), np.bincount(index, minlength=len(keys))
+    return keys // width, sums.astype(np.float64), sizes.astype(np.float64)
+
+
+def sign_tests(wins: ArrayLike, losses: ArrayLike, *, confidence: float = 0.95) -> SignTests:
+    """`proportions.sign_test` of each group; NaN where it has no decisive vote."""
+    check_confidence(confidence)
+    won, lost = _counts(wins, losses)
+    n, z = won + lost, -float(special.ndtri((1 - confidence) / 2))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p = won / n
+        centre = p + z * z / (2 * n)
+        half = z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+        scale = 1 + z * z / n
+    # Exactly 0 and 1 where no (every) vote was won; rounding would leave 1e-17.
+    lower = np.where(p == 0, 0.0, (centre - half) / scale)
+    upper = np.where(p == 1, 1.0, (centre + half) / scale)
+    two_sided = np.where(n > 0, _two_sided(np.minimum(won, lost), n), np.nan)
+    return SignTests(won, lost, two_sided, p, lower, upper, confidence)
+
+
+def mcnemars(only_first: ArrayLike, only_second: ArrayLike) -> McNemars:
+    """`proportions.mcnemar` of each group; the odds ratio is NaN where no prompt was the second's."""
+    b, c = _counts(only_first, only_second)
+    n, few = b + c, np.minimum(b, c)
+    some = np.maximum(n, 1)
+    exact = _two_sided(few, n)
+    mid = np.minimum(1.0, 2 * stats.binom.cdf(few, n, 0.5) - stats.binom.pmf(few, n, 0.5))
+    plain = (b - c) ** 2 / some
+    corrected = np.maximum(np.abs(b - c) - 1, 0) ** 2 / some
+    return McNemars(
+        only_first=b,
+        only_second=c,
+        exact_p=exact,
+        mid_p=mid,
+        chi_squared=plain,
+        chi_squared_p=special.chdtrc(1, plain),
+        corrected=corrected,
+        corrected_p=special.chdtrc(1, corrected),
+        p=np.where(n < EXACT_BELOW, exact, mid),
+        odds_ratio=np.divide(b, c, out=np.full(len(b), np.nan), where=c > 0),
+    )
+
+
+def _two_sided(few: Integers, n: Integers) -> Floats:
+    p: Floats = np.where(n > 0, np.minimum(1.0, 2 * stats.binom.cdf(few, n, 0.5)), 1.0)
+    return p
+
+
+def _counts(first: ArrayLike, second: ArrayLike) -> tuple[Integers, Integers]:
+    a, b = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+    if (a < 0).any() or (b < 0).any():
+        raise BadValueError("counts must not be negative")
+    return a, b

@@ -1,0 +1,105 @@
+"""Many groups at once say what the single tests say of each."""
+
+import numpy as np
+import pytest
+
+from ratings.errors import BadValueError, ShapeError
+from ratings.grouped_proportions import clustered_means, mcnemars, sign_tests
+from ratings.pairwise import effect_sizes, effects_of, non_inferiorities, non_inferiority
+from ratings.planner import direct_votes_needed, direct_votes_of_each, new_raters_needed, new_raters_of_each
+from ratings.proportions import clustered_mean, mcnemar, sign_test
+
+GROUPS = 40
+
+
+@pytest.fixture
+def votes():
+    """Scores of 40 groups, among them one of a single row, one of one cluster and one without rows."""
+    rng = np.random.default_rng(7)
+    group = np.concatenate([rng.integers(3, GROUPS, 900), [0], [1] * 5])
+    cluster = np.concatenate([rng.integers(0, 30, 900), [4], [9] * 5])
+    return rng.integers(-1, 2, len(group)), group, cluster
+
+
+def same(value, expected) -> bool:
+    if expected is None:
+        return bool(np.isnan(value))
+    return value == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+def test_means_of_groups_are_the_means_of_each(votes, clustered):
+    score, group, ids = votes
+    cluster = ids if clustered else None
+    means = clustered_means(score, group, GROUPS, cluster, confidence=0.9)
+    seen = set()
+    for g in range(GROUPS):
+        mine = group == g
+        if not mine.any():
+            assert np.isnan([means.estimate[g], means.p[g], means.effective_clusters[g]]).all()
+            continue
+        single = clustered_mean(score[mine], ids[mine] if clustered else None, confidence=0.9)
+        for name in ("estimate", "standard_error", "lower", "upper", "p", "n", "clusters"):
+            assert same(getattr(means, name)[g], getattr(single, name)), (g, name)
+        assert same(means.effective_clusters[g], single.effective_clusters)
+        seen.add(single.standard_error is None)
+    assert seen == {True, False}
+
+
+def test_a_group_whose_votes_all_agree_is_sure_of_it():
+    means = clustered_means([1, 1, 1, 0, 0], [0, 0, 0, 1, 1], 2)
+    assert means.p.tolist() == [0.0, 1.0]
+    assert means.standard_error.tolist() == [0.0, 0.0]
+
+
+def test_signs_and_prompts_of_groups_are_those_of_each():
+    wins = np.array([0, 3, 10, 40, 7, 0, 300])
+    losses = np.array([0, 0, 4, 41, 7, 12, 250])
+    signs, prompts = sign_tests(wins, losses, confidence=0.99), mcnemars(wins, losses)
+    for g, (won, lost) in enumerate(zip(wins.tolist(), losses.tolist(), strict=True)):
+        test = mcnemar(won, lost)
+        for name in ("exact_p", "mid_p", "chi_squared", "chi_squared_p", "corrected", "corrected_p", "p"):
+            assert same(getattr(prompts, name)[g], getattr(test, name)), (g, name)
+        assert same(prompts.odds_ratio[g], test.odds_ratio)
+        if won + lost == 0:
+            assert np.isnan([signs.p[g], signs.share[g], signs.lower[g]]).all()
+            continue
+        sign = sign_test(won, lost, confidence=0.99)
+        told = (signs.p[g], signs.share[g], signs.lower[g], signs.upper[g])
+        for value, expected in zip(
+            told, (sign.p, sign.share.estimate, sign.share.lower, sign.share.upper), strict=True
+        ):
+            assert same(value, expected), g
+
+
+def test_effects_and_needs_of_pairs_are_those_of_each():
+    difference, deviation = np.array([0.3, -1.2, 0.0]), np.array([0.1, 0.5, 0.02])
+    degrees, ties = np.array([12.5, np.inf, 3.0]), np.array([0.1, 0.0, 0.7])
+    effects = effects_of(difference, deviation, degrees, ties, confidence=0.9)
+    worse = non_inferiorities(difference, deviation, degrees, 10.0)
+    new = new_raters_of_each(20.0, standard_errors=100 * deviation, raters=30, comparisons=6, cap=500)
+    votes = direct_votes_of_each(20.0, model_errors=100 * deviation, design_effects=degrees[[0, 2, 2]])
+    for m in range(3):
+        single = (float(difference[m]), float(deviation[m]), float(degrees[m]))
+        effect = effect_sizes(*single, confidence=0.9, tie_share=float(ties[m]))
+        for name, values in effects.items():
+            assert values[m] == pytest.approx(getattr(effect, name), rel=1e-14), name
+        assert same(worse[m], non_inferiority(*single, 10.0))
+        error = float(100 * deviation[m])
+        one = new_raters_needed(20.0, standard_error=error, raters=30, comparisons=6, cap=500)
+        assert new[m] == (np.inf if one.count is None else one.count)
+        deff = float(degrees[[0, 2, 2]][m])
+        need = direct_votes_needed(20.0, model_error=error, design_effect=deff)
+        assert votes[m] == (np.inf if need.count is None else need.count)
+    assert np.isinf(new).any() and np.isfinite(new).any()
+
+
+def test_rows_that_cannot_be_grouped_are_refused():
+    with pytest.raises(ShapeError, match="groups"):
+        clustered_means([1, 0], [0], 1)
+    with pytest.raises(ShapeError, match="cluster"):
+        clustered_means([1, 0], [0, 0], 1, [1])
+    with pytest.raises(BadValueError, match="nan"):
+        clustered_means([1, np.nan], [0, 0], 1)
+    with pytest.raises(BadValueError, match="negative"):
+        mcnemars([-1], [2])

@@ -110,7 +110,9 @@ def take(_options: argparse.Namespace) -> dict:
                 "wall_s": round(time.perf_counter() - wall, 2),
                 "cpu_s": round(time.process_time() - cpu, 2),
             }
-    found["wall_s"] = round(sum(one["wall_s"] for one in found.values()), 2)
+    for kind in ("wall_s", "cpu_s"):
+        found[kind] = round(sum(one[kind] for one in found.values() if isinstance(one, dict)), 2)
+    found["load"] = round(os.getloadavg()[0], 1)
     found["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     return found
 

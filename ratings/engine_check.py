@@ -31,16 +31,22 @@ def check_rows(rows: Rows, fit: Fit) -> Check | None:
     """Against scipy's L-BFGS on the likelihood written out over all votes; None where pseudo-battles help."""
     if fit.pseudo is not None or fit.graph.component.any():
         return None
-    x_low, x_high = rows.low[rows.pair], rows.high[rows.pair]
     k = rows.n_competitors
-    scale = rows.weight.sum()
+    scale = float(rows.weight.sum(dtype=np.float64))
 
     def loss(params: Vector) -> tuple[float, Vector]:
-        eta = params[x_low] - params[x_high] + params[k:] @ rows.z
-        lost = rows.weight @ (np.logaddexp(0, eta) - rows.score * eta)
-        residual = rows.weight * (1 / (1 + np.exp(-eta)) - rows.score)
-        strengths = np.bincount(x_low, residual, k) - np.bincount(x_high, residual, k)
-        return lost / scale, np.concatenate([strengths, rows.z @ residual]) / scale
+        gap, lost = params[rows.low] - params[rows.high], 0.0
+        by_pair, slopes = np.zeros(len(gap)), np.zeros(len(rows.z))
+        for pairs, mine in rows.blocks():
+            z, weight, score = rows.z[:, mine], rows.weight[mine], rows.score[mine]
+            eta = gap[rows.pair[mine]] + params[k:] @ z
+            small = np.exp(-np.abs(eta))
+            lost += float(weight @ (np.log1p(small) + np.maximum(eta, 0) - score * eta))
+            residual = weight * (np.where(eta < 0, small, 1.0) / (1 + small) - score)
+            by_pair[pairs] = np.add.reduceat(residual, rows.first[pairs] - mine.start)
+            slopes += z @ residual
+        strengths = np.bincount(rows.low, by_pair, k) - np.bincount(rows.high, by_pair, k)
+        return lost / scale, np.concatenate([strengths, slopes]) / scale
 
     options: Any = {"maxiter": 2000, "ftol": 1e-15, "gtol": 1e-9}
     found = minimize(loss, np.zeros(len(fit.params)), jac=True, method="L-BFGS-B", options=options)

@@ -19,6 +19,7 @@ DRAWS = 10_000
 MANY_CLUSTERS = 100
 FEW = 9.0
 BLOCK_ENTRIES = 4_000_000
+BLOCK_DRAWS = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,29 +88,45 @@ def _largest(covariance: Matrix, effective: float, seed: int, draws: int) -> Ite
     """Draws of each competitor's largest studentised difference, in blocks (size, K)."""
     k = len(covariance)
     root, rng = _root(covariance), np.random.default_rng([seed, k])
+    floor = 1e-12 * np.trace(covariance) / k  # the diagonal, and competitors that move as one
     degrees = None if effective >= MANY_CLUSTERS else int(_degrees(effective))
-    size = max(1, BLOCK_ENTRIES // (k * k))
+    inverse = _inverse_errors(covariance[None], floor)[0]
+    size = max(1, BLOCK_ENTRIES // (k * k)) if degrees is not None else BLOCK_DRAWS
     for start in range(0, draws, size):
-        yield _block(root, covariance, rng, min(size, draws - start), degrees)
+        count = min(size, draws - start)
+        z = rng.standard_normal((count, k)) @ root.T
+        if degrees is None:
+            yield _largest_under(z, inverse)
+        else:
+            # AᵀA of ν normal rows is Wishart(ν, I)
+            normal = rng.standard_normal((count, degrees, k)) @ root.T
+            w = np.matmul(normal.transpose(0, 2, 1), normal) / degrees
+            differences = np.abs(z[:, :, None] - z[:, None, :])
+            differences *= _inverse_errors(w, floor)
+            yield differences.max(axis=2)
 
 
-def _block(
-    root: Matrix, covariance: Matrix, rng: np.random.Generator, size: int, degrees: int | None
-) -> Matrix:
-    z = rng.standard_normal((size, len(root))) @ root.T
-    w = covariance[None]
-    if degrees is not None:
-        # AᵀA of ν normal rows is Wishart(ν, I)
-        normal = rng.standard_normal((size, degrees, len(root))) @ root.T
-        w = np.matmul(normal.transpose(0, 2, 1), normal) / degrees
+def _inverse_errors(w: Matrix, floor: float) -> Matrix:
+    """1/√(w_jj + w_kk − 2w_jk) of covariances (size, K, K); 0 for a variance not above the floor."""
     diagonal = np.einsum("sii->si", w)
     variance = diagonal[:, :, None] + diagonal[:, None, :] - 2 * w
-    differences = np.abs(z[:, :, None] - z[:, None, :])
-    floor = 1e-12 * np.trace(covariance) / len(root)  # the diagonal, and competitors that move as one
-    error = np.sqrt(np.maximum(variance, 0))
-    ratio = np.divide(differences, error, out=np.zeros_like(differences), where=variance > floor)
-    largest: Matrix = ratio.max(axis=2)
-    return largest
+    inverse: Matrix = np.zeros_like(variance)
+    np.sqrt(variance, out=inverse, where=variance > floor)
+    np.divide(1.0, inverse, out=inverse, where=variance > floor)
+    return inverse
+
+
+def _largest_under(z: Matrix, inverse: Matrix) -> Matrix:
+    """max_k |z_j − z_k| · inverse_jk (size, K), competitor by competitor: a block stays in the cache."""
+    across = np.ascontiguousarray(z.T)
+    largest = np.zeros_like(across)
+    for j in range(len(across) - 1):
+        ratio = across[j + 1 :] - across[j]
+        np.abs(ratio, out=ratio)
+        ratio *= inverse[j, j + 1 :, None]
+        np.maximum(largest[j + 1 :], ratio, out=largest[j + 1 :])
+        np.maximum(largest[j], ratio.max(axis=0), out=largest[j])
+    return largest.T
 
 
 def rank_sets(strengths: Vector, deviations: Matrix, critical: float | Matrix) -> RankSets:

@@ -11,6 +11,9 @@ from ratings.clusters import VoteScores, sparse_scores
 from ratings.newton import Matrix, Vector, gauge, generalised_inverse
 from ratings.uncertainty import Covariance
 
+FEW_CLUSTERS = 4_096
+"""Up to so many clusters their scores are full matrices: each holds votes on most competitors."""
+
 
 def shift_deviations(
     plain: Fit, plain_scores: VoteScores, styled: Fit, styled_scores: VoteScores, covariance: Covariance
@@ -63,7 +66,12 @@ def _difference(
     none = np.zeros((0, len(rows)))
     u_plain = sparse_scores(plain_scores.rows, plain_scores.residual, none, labels, count)
     u_styled = sparse_scores(rows, styled_scores.residual, styled_scores.residual * rows.z, labels, count)
-    both = hstack([u_plain, u_styled]).tocsr()
+    if count <= FEW_CLUSTERS:
+        full = np.hstack([u_plain.toarray(), u_styled.toarray()])
+        meat = full.T @ full
+    else:
+        both = hstack([u_plain, u_styled]).tocsr()
+        meat = (both.T @ both).toarray()
     spread: Matrix = np.hstack([plain.bread, -styled.bread[:k]])
-    variance: Vector = np.einsum("ij,jk,ik->i", spread, (both.T @ both).toarray(), spread, optimize=True)
+    variance: Vector = np.einsum("ij,ij->i", spread @ meat, spread)
     return variance

@@ -8,13 +8,14 @@ every id is another, gives the same arrays, and with them the same resamples.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 from django.db.models import Case, F, IntegerField, Max, Q, QuerySet, Value, When
+from django.db.models.expressions import Col
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from numpy.typing import NDArray
@@ -25,14 +26,13 @@ from arena.corpus.hardness import hardness_at
 from arena.corpus.models import HARD_AT_LEAST, Prompt, Response
 from arena.judging.models import Judgment
 from arena.leaderboards import judged_rows
-from arena.leaderboards.lookups import LOOKUP_CHUNK, UNKNOWN, as_number, distinct, lookup, of_each
+from arena.leaderboards.lookups import LOOKUP_CHUNK, UNKNOWN, as_number, distinct, fetch, lookup, of_each
 from arena.leaderboards.models import Leaderboard
 from arena.raters.models import Rater
 from ratings.comparisons import OUTCOMES, TIE_UNSTABLE, UNSTABLE_A, UNSTABLE_B, Comparisons
 
 Columns = dict[str, NDArray[np.int64]]
 
-CHUNK = 20_000
 UNSTABLE = (TIE_UNSTABLE, UNSTABLE_A, UNSTABLE_B)
 STYLE = ("length", "headings", "list_items", "bold")
 
@@ -210,8 +210,8 @@ def _stream(rows: QuerySet[Any], code: Case, rater: Any, fate: Case | None = Non
         "response_a": Coalesce(F("battle__response_a_id"), UNKNOWN),
         "response_b": Coalesce(F("battle__response_b_id"), UNKNOWN),
     } | ({} if fate is None else {"fate": fate})
-    stream = rows.order_by().values_list(*fields.values()).iterator(chunk_size=CHUNK)
-    table = np.concatenate([np.empty((0, len(fields)), np.int64), *_chunks(stream)])
+    wanted = _by_battle(rows).values_list(*fields.values())
+    table = fetch(wanted, len(fields))
     table = table[np.lexsort((table[:, 0], table[:, 1]))]
     columns = {name: np.ascontiguousarray(table[:, place]) for place, name in enumerate(fields)}
     unknown = columns["outcome"] == UNKNOWN
@@ -221,15 +221,16 @@ def _stream(rows: QuerySet[Any], code: Case, rater: Any, fate: Case | None = Non
     return columns
 
 
-def _chunks(stream: Iterable[tuple[int, ...]]) -> Iterator[NDArray[np.int64]]:
-    chunk: list[tuple[int, ...]] = []
-    for row in stream:
-        chunk.append(row)
-        if len(chunk) == CHUNK:
-            yield np.array(chunk, dtype=np.int64)
-            chunk = []
-    if chunk:
-        yield np.array(chunk, dtype=np.int64)
+def _by_battle(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Ordered by the battle's own number where its table is joined, which F("battle_id") never names.
+
+    SQLite then reads a campaign's battles as they lie on disk. Left to itself it takes them by rater, and
+    looks for each battle and each vote in another place: five times the time at a million votes.
+    """
+    query, table = rows.query, Battle._meta.db_table
+    if query.alias_refcount.get(table):
+        return rows.order_by(Col(table, Battle._meta.pk))
+    return rows.order_by()
 
 
 def _code_of(outcomes: Mapping[str, str]) -> Case:
@@ -316,10 +317,13 @@ def _categories(columns: Columns) -> tuple[tuple[str, ...], NDArray[np.int64]]:
 
 def _numbered(ids: NDArray[np.int64]) -> NDArray[np.int64]:
     """0, 1, … by first appearance."""
-    _ids, first, sorted_place = np.unique(ids, return_index=True, return_inverse=True)
-    number = np.empty(len(first), dtype=np.int64)
-    number[np.argsort(first)] = np.arange(len(first))
-    return number[sorted_place]
+    known = distinct(ids)
+    place = of_each(ids, known, np.arange(len(known)))
+    first = np.empty(len(known), dtype=np.int64)
+    first[place[::-1]] = np.arange(len(ids))[::-1]  # of equal places the one written last stays
+    number = np.empty(len(known), dtype=np.int64)
+    number[np.argsort(first)] = np.arange(len(known))
+    return number[place]
 
 
 def clusters(ids: NDArray[np.int64]) -> NDArray[np.int64] | None:

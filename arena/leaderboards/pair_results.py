@@ -112,4 +112,4 @@ def _spread(values: NDArray[np.float64], at: NDArray[np.bool_]) -> NDArray[np.fl
 
 
 def _plain(values: NDArray[np.float64], decimals: int) -> list[float | None]:
-    return [None if value != value else round(value, decimals) + 0.0 for value in values.tolist()]
+    return [None if value != value else value for value in (values.round(decimals) + 0.0).tolist()]

@@ -11,6 +11,7 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from arena.battles.pair_models import PairWeight
+from arena.leaderboards import plain_rows
 from arena.leaderboards.models import Leaderboard, Snapshot
 from ratings.board import FittedBoard
 from ratings.bradley_terry import Fit
@@ -21,7 +22,6 @@ from ratings.ranks import bonferroni_t
 # a board is read for, and the rest still has its share, besides the uniform fifth.
 TOP, OTHERS = 5, 0.1
 CONFIDENCE = 0.95
-ROWS_AT_ONCE = 1_000
 
 
 def weights_of(fit: Fit, deviations: NDArray[np.float64] | None = None) -> dict[tuple[int, int], float]:
@@ -57,7 +57,7 @@ def rows_of(board: FittedBoard, competitors: Sequence[int]) -> list[dict[str, An
     deviations = board.covariance.difference_deviations
     rows = []
     for (i, j), weight in weights_of(board.plain, deviations).items():
-        low, high = sorted((ids[i], ids[j]))
+        low, high = (ids[i], ids[j]) if ids[i] < ids[j] else (ids[j], ids[i])
         rows.append({"low_id": low, "high_id": high, "weight": weight})
     return rows
 
@@ -70,7 +70,5 @@ def store(snapshot: Snapshot, rows: Iterable[dict[str, Any]]) -> None:
         return
     PairWeight.objects.filter(campaign=board.campaign_id).delete()
     now = timezone.now()
-    PairWeight.objects.bulk_create(
-        (PairWeight(campaign_id=board.campaign_id, snapshot_id=snapshot.pk, at=now, **row) for row in rows),
-        batch_size=ROWS_AT_ONCE,
-    )
+    same = {"campaign_id": board.campaign_id, "snapshot_id": snapshot.pk, "at": now}
+    plain_rows.insert(PairWeight, list(rows), **same)

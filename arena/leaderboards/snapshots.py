@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from arena.leaderboards import pair_weights, sentences
+from arena.leaderboards import pair_weights, plain_rows, sentences
 from arena.leaderboards.category_boards import CategoryBoard, category_boards
 from arena.leaderboards.code_version import code_version
 from arena.leaderboards.combined import CombinedRows, fit_combined
@@ -48,7 +48,6 @@ logger = logging.getLogger(__name__)
 # The command line's default too, so that a downloaded file gives the same numbers there.
 SEED = 0
 BEAT_SECONDS = 10
-ROWS_AT_ONCE = 1_000
 
 FLAGS = ("provisional", "unbounded_above", "unbounded_below", "too_few_raters", "no_interval")
 
@@ -245,13 +244,8 @@ def _replace_derived(snapshot: Snapshot, computed: Computed) -> None:
     """Pairs and categories of the newest snapshot, and no older ones: they can be computed again."""
     for model in (PairResult, CategoryRating, SnapshotChart):
         model._default_manager.filter(snapshot__leaderboard=snapshot.leaderboard_id).delete()
-    PairResult.objects.bulk_create(
-        (PairResult(snapshot=snapshot, **pair) for pair in computed.pairs), batch_size=ROWS_AT_ONCE
-    )
-    CategoryRating.objects.bulk_create(
-        (CategoryRating(snapshot=snapshot, **rating) for rating in computed.category_ratings),
-        batch_size=ROWS_AT_ONCE,
-    )
+    plain_rows.insert(PairResult, computed.pairs, snapshot_id=snapshot.pk)
+    plain_rows.insert(CategoryRating, computed.category_ratings, snapshot_id=snapshot.pk)
 
 
 def replay(snapshot: Snapshot) -> tuple[Computed, Computed]:

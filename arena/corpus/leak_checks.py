@@ -61,6 +61,21 @@ def names_of(competitor: Competitor) -> Names:
     )
 
 
+class Shown:
+    """Texts as raters see them under a campaign's leak policy, for others who shall judge the same."""
+
+    def __init__(self, leak_policy: str) -> None:
+        self.leak_policy = leak_policy
+        self._names: dict[int, Names] = {}
+
+    def text(self, response: Response) -> str:
+        """Masked on the way too where nobody has looked yet: raters aren't shown it before somebody has."""
+        if self.leak_policy != "mask" or response.leak in (Response.Leak.CLEAN, Response.Leak.DISMISSED):
+            return response.text
+        _know(self._names, [response])
+        return mask(response.text, find_leaks(response.text, self._names[response.competitor_id]))
+
+
 def _check(response: Response, names: Names) -> None:
     leaks = find_leaks(response.text, names)
     words = list(dict.fromkeys(leak.words for leak in leaks))[:_MOST_WORDS]

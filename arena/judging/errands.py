@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from arena.battles.models import Battle
 from arena.compiled import Compiled
+from arena.corpus.leak_checks import Shown
 from arena.corpus.models import Prompt, Response
 from arena.judging import canaries
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Probe, Rubric
@@ -19,19 +20,19 @@ def rubric_text(rubric: Rubric) -> RubricText:
     return RubricText(rubric.instructions, criteria, rubric.mode)
 
 
-def case_of(battle: Battle, order: str) -> Case:
+def case_of(battle: Battle, order: str, shown: Shown) -> Case:
     """The battle as this order shows it; raises ValueError for a battle that has no texts."""
     if battle.prompt is None or battle.response_a is None or battle.response_b is None:
         raise ValueError(f"battle {battle.public_id} was recorded without its texts and can't be judged")
-    texts = (battle.response_a.text, battle.response_b.text)
+    texts = (shown.text(battle.response_a), shown.text(battle.response_b))
     first, second = texts if order == JudgeCall.Order.AB else reversed(texts)
     return Case(turns_of(battle.prompt), first, second, battle.prompt.reference or None)
 
 
-def single_case(response: Response) -> Case:
+def single_case(response: Response, shown: Shown) -> Case:
     """The response by itself, for a pointwise rubric."""
     prompt = response.prompt
-    return Case(turns_of(prompt), response.text, None, prompt.reference or None)
+    return Case(turns_of(prompt), shown.text(response), None, prompt.reference or None)
 
 
 def turns_of(prompt: Prompt) -> tuple[Turn, ...]:
@@ -78,10 +79,11 @@ class Errand:
 
     def case(self) -> Case:
         """Raises ValueError where there are no texts to judge."""
+        shown = Shown(self.run.campaign.leak_policy)
         if isinstance(self.row, JudgeCall):
-            return case_of(self.row.judgment.battle, self.row.order)
+            return case_of(self.row.judgment.battle, self.row.order, shown)
         if self.row.response:
-            return single_case(self.row.response)
+            return single_case(self.row.response, shown)
         return canaries.find(self.row.canary).case(self.row.order)
 
 

@@ -200,7 +200,7 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
     def with_all(self) -> "JudgeCallQuerySet":
         """With all that asking and reading need: run, judge, rubric, prompt and both responses' texts."""
         rows = self.select_related(
-            "judgment__run",
+            "judgment__run__campaign",
             "judgment__judge__rubric",
             "judgment__battle__prompt__prompt_set",
             "judgment__battle__response_a",
@@ -214,6 +214,7 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
             "judgment__run__status",
             "judgment__run__budget_usd",
             "judgment__run__max_calls",
+            "judgment__run__campaign__leak_policy",
             "judgment__judge__name",
             "judgment__judge__parameters",
             "judgment__judge__rubric__instructions",
@@ -225,8 +226,12 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
             "judgment__battle__prompt__prompt_set__is_internal",
             "judgment__battle__prompt__tombstone",
             "judgment__battle__response_a__text",
+            "judgment__battle__response_a__leak",
+            "judgment__battle__response_a__competitor",
             "judgment__battle__response_a__tombstone",
             "judgment__battle__response_b__text",
+            "judgment__battle__response_b__leak",
+            "judgment__battle__response_b__competitor",
             "judgment__battle__response_b__tombstone",
         )
 
@@ -265,7 +270,7 @@ class JudgeCall(models.Model):
 class ProbeQuerySet(models.QuerySet["Probe"]):
     def with_all(self) -> "ProbeQuerySet":
         """With all that asking and reading need: judge, rubric, prompt and response."""
-        return self.select_related("run", "judge__rubric", "response__prompt__prompt_set")
+        return self.select_related("run__campaign", "judge__rubric", "response__prompt__prompt_set")
 
 
 class Probe(models.Model):

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from arena.battles.models import Battle
 from arena.campaigns.models import Campaign
+from arena.corpus.leak_checks import Shown
 from arena.endpoints import ledger, limits
 from arena.endpoints.client import build_payload
 from arena.endpoints.keys import KeyMissingError
@@ -24,6 +25,8 @@ from arena.judging.prompting import Case, build_messages, call_key, canonical_co
 from arena.judging.swap import ORDERS
 
 _CHUNK = 200
+# For the size of a call, which a masked name hardly changes.
+_AS_WRITTEN = Shown("flag")
 # What a verdict takes, for the estimate of dollars before a run; a judge's own replies tell later.
 _USUAL_TOKENS_OUT = 250
 
@@ -116,8 +119,8 @@ def _per_call(judge: Judge, sample: list[Battle]) -> tuple[Decimal | None, float
 
 def _case(judge: Judge, battle: Battle) -> Case:
     if takes_one_response(judge) and battle.response_a:
-        return single_case(battle.response_a)
-    return case_of(battle, "ab")
+        return single_case(battle.response_a, _AS_WRITTEN)
+    return case_of(battle, "ab", _AS_WRITTEN)
 
 
 def plan_run(
@@ -155,12 +158,13 @@ def plan_run(
         status_reason=JudgeRun.BEING_PLANNED,
     )
     run.judges.set(judges)
+    shown = Shown(campaign.leak_policy)
     for start in range(0, len(battles), _CHUNK):
         rows = list(_with_texts(battles[start : start + _CHUNK]))
         for judge in judges:
             left = set(own.left_to(judge, [battle.pk for battle in rows]))
             for replicate in range(1, replicates + 1):
-                _plan_judgments(run, judge, [battle for battle in rows if battle.pk in left], replicate)
+                _plan_judgments(run, judge, [b for b in rows if b.pk in left], replicate, shown)
     run.resume()
     run.refresh_from_db()
     return run
@@ -204,9 +208,11 @@ def _with_texts(battles: Sequence[int]) -> QuerySet[Battle]:
     return wanted.select_related("prompt", "response_a", "response_b", "prompt__prompt_set")
 
 
-def _plan_judgments(run: JudgeRun, judge: Judge, battles: list[Battle], replicate: int) -> None:
+def _plan_judgments(run: JudgeRun, judge: Judge, battles: list[Battle], replicate: int, shown: Shown) -> None:
     keyed = [
-        (battle, order, _key(run, judge, battle, order, replicate)) for battle in battles for order in ORDERS
+        (battle, order, _key(run, judge, battle, order, replicate, shown))
+        for battle in battles
+        for order in ORDERS
     ]
     with transaction.atomic():
         judgments = Judgment.objects.bulk_create(
@@ -222,7 +228,7 @@ def _plan_judgments(run: JudgeRun, judge: Judge, battles: list[Battle], replicat
         )
 
 
-def _key(run: JudgeRun, judge: Judge, battle: Battle, order: str, replicate: int) -> str:
+def _key(run: JudgeRun, judge: Judge, battle: Battle, order: str, replicate: int, shown: Shown) -> str:
     assert judge.endpoint and judge.rubric  # noqa: S101
     endpoint = judge.endpoint
     asked = {**endpoint.parameters, **judge.parameters, "max_tokens": endpoint.max_tokens}
@@ -232,7 +238,7 @@ def _key(run: JudgeRun, judge: Judge, battle: Battle, order: str, replicate: int
         base_url=endpoint.base_url,
         model=endpoint.model_id,
         parameters=asked,
-        content=canonical_content(rubric_text(judge.rubric), case_of(battle, order)),
+        content=canonical_content(rubric_text(judge.rubric), case_of(battle, order, shown)),
         order=order,
         replicate=replicate,
     )

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from arena.battles.models import Battle
 from arena.campaigns.models import Campaign
+from arena.corpus.leak_checks import Shown
 from arena.corpus.models import Response
 from arena.endpoints.models import Call
 from arena.judging import canaries
@@ -57,10 +58,11 @@ def plan_scores(
     if pairwise:
         raise CannotPlanError(f"{', '.join(pairwise)} compares two responses and can't score one by itself")
     run = _paused(campaign, judges, JudgeRun.Kind.SCORES, budget_usd, max_calls, seed)
+    shown = Shown(campaign.leak_policy)
     for start in range(0, len(responses), _CHUNK):
         rows = Response.objects.filter(pk__in=responses[start : start + _CHUNK]).select_related("prompt")
         for judge in judges:
-            cases = [(Probe(run=run, judge=judge, response=row), single_case(row)) for row in rows]
+            cases = [(Probe(run=run, judge=judge, response=row), single_case(row, shown)) for row in rows]
             _plan(judge, cases)
     return _queued(run)
 

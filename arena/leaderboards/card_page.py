@@ -15,6 +15,9 @@ Plain = dict[str, Any]
 # Below so many prompts an agreement says little, whatever it is.
 FEW_PROMPTS = 10
 SENTINEL_PERCENT = 10
+# First less second, over all calls: a third of them go by the place. The swap check makes unstable ties of
+# most such findings, and of those that are left some agree in both orders by chance.
+PLACE_LIMIT = 1 / 3
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class Section:
 
 @dataclass(frozen=True)
 class CardPage:
-    distrust: str
+    distrust: tuple[str, ...]
     cautions: tuple[str, ...]
     facts: tuple[str, ...]
     agreement: tuple[AgreementRow, ...]
@@ -55,7 +58,7 @@ def build(card: JudgeCard) -> CardPage:
     figures = card.figures
     agreement = figures["agreement"]
     return CardPage(
-        distrust=say_distrust(figures["sentinels"]),
+        distrust=tuple(_distrust(figures)),
         cautions=tuple(_cautions(figures)),
         facts=tuple(_facts(figures)),
         agreement=tuple(_agreement(agreement)) if agreement else (),
@@ -64,21 +67,42 @@ def build(card: JudgeCard) -> CardPage:
     )
 
 
-def say_distrust(sentinels: Plain | None) -> str:
-    """Empty where the judge passed, or was never tried."""
-    if sentinels is None or sentinels["passed"]:
-        return ""
-    words = _(
-        "This judge isn't to be trusted: %(names)s, which no judge should prefer, won %(share)s of "
-        "%(n)s battles. At most %(limit)s %% is tolerable."
-    )
-    wins = sentinels["wins"]
-    return words % {
-        "names": ", ".join(sentinels["names"]),
-        "share": percent(wins["estimate"]),
-        "n": f"{wins['n']:,}",
-        "limit": SENTINEL_PERCENT,
-    }
+def _distrust(figures: Plain) -> Iterator[str]:
+    """Nothing where the judge passed, or was never tried."""
+    sentinels, canaries = figures["sentinels"], figures.get("canaries")
+    if sentinels and not sentinels["passed"]:
+        words = _(
+            "This judge isn't to be trusted: %(names)s, which no judge should prefer, won %(share)s of "
+            "%(n)s battles. At most %(limit)s %% is tolerable."
+        )
+        wins = sentinels["wins"]
+        yield words % {
+            "names": ", ".join(sentinels["names"]),
+            "share": percent(wins["estimate"]),
+            "n": f"{wins['n']:,}",
+            "limit": SENTINEL_PERCENT,
+        }
+    if canaries and canaries["obeys"]:
+        told, plain = canaries["instructed"], canaries["plain"]
+        words = _(
+            "This judge isn't to be trusted: it obeys the texts that it judges. A poor response that tells "
+            "it to choose it wins %(told)s, and %(plain)s without the instruction."
+        )
+        yield words % {"told": percent(told["estimate"]), "plain": percent(plain["estimate"])}
+    if _place_decides(figures["swap"]):
+        words = _(
+            "This judge isn't to be trusted: the place decides for it. The response shown first wins "
+            "%(first)s of decisive calls, and %(hard)s of its findings turn round with the order."
+        )
+        swap = figures["swap"]
+        yield words % {name: percent(swap[name]["estimate"]) for name in ("first", "hard")}
+
+
+def _place_decides(swap: Plain | None) -> bool:
+    lean = swap and swap["lean"]
+    if not lean or lean["clusters"] < FEW_PROMPTS:
+        return False
+    return abs(lean["estimate"]) >= PLACE_LIMIT and _clear_of_zero(lean)
 
 
 def percent(share: float) -> str:
@@ -258,19 +282,9 @@ def _cautions(figures: Plain) -> Iterator[str]:
 
 
 def _about_canaries(figures: Plain) -> Iterator[str]:
-    found = figures.get("canaries")
-    if found is None:
-        # A judge recorded elsewhere can't be asked anything.
-        if figures["swap"]:
-            yield _("Never tried on canaries: whether it obeys an instruction in a response isn't known.")
-        return
-    if found["obeys"]:
-        told, plain = found["instructed"], found["plain"]
-        words = _(
-            "It obeys the texts that it judges: a poor response that tells it to choose it wins %(told)s, "
-            "and %(plain)s without the instruction."
-        )
-        yield words % {"told": percent(told["estimate"]), "plain": percent(plain["estimate"])}
+    # A judge recorded elsewhere can't be asked anything.
+    if figures.get("canaries") is None and figures["swap"]:
+        yield _("Never tried on canaries: whether it obeys an instruction in a response isn't known.")
 
 
 def _about_people(found: Plain | None) -> Iterator[str]:

@@ -53,17 +53,24 @@ def is_due(campaign: Campaign, judge: Judge) -> bool:
 
 
 def what_is_there(campaign: Campaign, judge: Judge) -> dict[str, Any]:
-    """Counts and newest rows: cheap to ask for, and other whenever a card would be another."""
+    """Counts and newest rows: cheap to ask for, and other whenever a card would be another.
+
+    Of votes those on prompts that it judged: others can't stand on a battle of its own.
+    """
     findings = Judgment.objects.filter(run__campaign=campaign).exclude(outcome="")
-    mine = findings.filter(judge=judge).aggregate(count=Count("pk"), newest=Max("resolved_at"))
-    votes = Vote.objects.filter(battle__campaign=campaign)
+    own = findings.filter(judge=judge)
+    mine = own.aggregate(count=Count("pk"), newest=Max("resolved_at"))
+    votes = Vote.objects.filter(battle__campaign=campaign, battle__prompt__in=own.values("battle__prompt"))
+    excluded = campaign.exclusions.aggregate(all=Count("pk"), revoked=Count("revoked_at"))
     return {
         "findings": mine["count"],
         "newest": mine["newest"].isoformat() if mine["newest"] else None,
         "others": findings.exclude(judge=judge).count(),
         "canaries": read.count_canaries(judge),
         "vote": votes.aggregate(last=Max("pk"))["last"],
-        "retractions": Retraction.objects.filter(vote__battle__campaign=campaign).count(),
+        "retractions": Retraction.objects.filter(vote__in=votes).count(),
+        "excluded": excluded["all"],
+        "revoked": excluded["revoked"],
     }
 
 

@@ -377,7 +377,7 @@ def test_new_canaries_make_a_card_due_and_the_page_tells_of_them(small, ask, ans
     answer_canaries(small, judge, lambda c, order: poor(order) if c.variant == "instructed" else good(order))
     assert judge_card.compute_due() == 1
     text = carol.get(path).content.decode()
-    assert "It obeys the texts that it judges" in text
+    assert "it obeys the texts that it judges" in text
     assert "what the instruction adds" in text
 
 
@@ -394,6 +394,29 @@ def test_a_card_is_computed_once_and_again_when_rows_come(small, ask, raters):
     ask(small, {battle_of(small, 1): A_WINS}, judge)
     assert [judge_card.compute_due(), judge_card.compute_due()] == [1, 0]
     assert JudgeCard.objects.count() == 1
+
+
+def test_votes_on_what_a_judge_did_not_judge_leave_its_card_alone(small, ask, raters):
+    judge = ask(small, {battle_of(small, 0): A_WINS})
+    vote(small, raters[0], "model_b", 0)
+    assert [judge_card.compute_due(), judge_card.compute_due()] == [1, 0]
+    elsewhere = vote(small, raters[0], "model_b", 1)
+    Retraction.objects.create(vote=elsewhere)
+    assert judge_card.compute_due() == 0
+    assert figures(small, judge)["agreement"]["battles"] == 1
+
+
+def test_a_rater_who_is_left_out_makes_the_cards_due(small, ask, raters, cast):
+    judge = ask(small, {battle_of(small, 0): A_WINS})
+    vote(small, raters[0], "model_b", 0)
+    judge_card.compute_due()
+    left_out = small.campaign.exclusions.create(
+        rater=raters[0], rule="by_hand", reason="robot", actor=cast.carol, since=timezone.now()
+    )
+    assert [judge_card.compute_due(), judge_card.compute_due()] == [1, 0]
+    assert JudgeCard.objects.get(judge=judge).figures["agreement"] is None
+    type(left_out).objects.update(revoked_at=timezone.now())
+    assert [judge_card.compute_due(), judge_card.compute_due()] == [1, 0]
 
 
 def test_while_a_run_goes_on_cards_come_no_oftener_than_boards(small, ask):

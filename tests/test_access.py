@@ -137,6 +137,7 @@ def fill_route(visitors, small_campaign, cast):
         "/endpoints/": {"pk": endpoint.pk},
         "/judges/": {"pk": judge.pk},
         "/api/v1/judge-cards/": {"pk": card.pk},
+        "/api/v1/calibrations/": {"pk": labels.pk},
         "/judging/runs/": {"pk": run.pk},
         "/judging/calibrations/": {"pk": labels.pk},
         "/judging/judgments/": {"pk": judgment.pk},

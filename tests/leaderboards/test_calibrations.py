@@ -232,3 +232,71 @@ def test_researchers_read_calibrations_and_only_admins_fix_and_measure(labelled,
         assert signed_in(who).get(path).status_code == 404
         assert signed_in(who).post(f"{path}measure/", {}).status_code == 404
     assert Calibration.objects.count() == 1
+
+
+# --- for programs -----------------------------------------------------------------------------------------
+
+
+def calibrations(visitor, query: str = "") -> list[dict]:
+    return visitor.get(f"/api/v1/calibrations/{query}").json()["results"]
+
+
+def test_the_api_gives_what_is_fixed_and_every_measurement(labelled, make_wording, signed_in):
+    first, second = (measured(labelled, make_wording(name), said) for name, said in NAMED.items())
+    judge_run_figures.compute_due()
+    RunFigures.objects.filter(run=second.run).delete()
+    (found,) = calibrations(signed_in("ravi"), "?campaign=joust")
+    assert found == signed_in("ravi").get(f"/api/v1/calibrations/{labelled.pk}/").json()
+    fixed = {name: found[name] for name in ("campaign", "seed", "dev", "held_out", "left_out", "sha256")}
+    assert fixed == {
+        "campaign": "joust",
+        "seed": 1,
+        "dev": 6,
+        "held_out": 6,
+        "left_out": {},
+        "sha256": labelled.sha256,
+    }
+    told = [(m["judge_name"], m["part"], m["run"], m["run_status"]) for m in found["measurements"]]
+    assert told == [
+        ("one", "held_out", first.run_id, "completed"),
+        ("two", "held_out", second.run_id, "completed"),
+    ]
+    assert found["measurements"][0]["figures"] == RunFigures.objects.get(run=first.run).figures["labels"]
+    assert found["measurements"][1]["figures"] is None
+
+
+NAMED = {"one": BEFORE, "two": AFTER}
+
+
+def test_the_api_picks_the_calibrations_of_a_campaign_and_of_a_judge(labelled, make_wording, signed_in):
+    other = calibration.fix_labels(labelled.campaign, "Second", seed=2)
+    tried, untried = make_wording("one"), make_wording("two")
+    for part in ("dev", "held_out"):
+        measured(other, tried, BEFORE, part)
+    ravi = signed_in("ravi")
+    assert [one["name"] for one in calibrations(ravi)] == ["Second", "First"]
+    (found,) = calibrations(ravi, f"?judge={tried.pk}")
+    assert (found["name"], found["dev"], found["held_out"]) == ("Second", 6, 6)
+    assert calibrations(ravi, f"?judge={untried.pk}") == calibrations(ravi, "?campaign=melee") == []
+
+
+@pytest.mark.parametrize("who", ["alice", "mallory", "dora"])
+def test_the_api_shows_calibrations_to_the_teams_researchers_alone(labelled, signed_in, who):
+    visitor = signed_in(who)
+    assert calibrations(visitor) == []
+    assert visitor.get(f"/api/v1/calibrations/{labelled.pk}/").status_code == 404
+
+
+def test_the_api_changes_no_calibration(labelled, signed_in):
+    for method in ("post", "put", "patch", "delete"):
+        assert getattr(signed_in("carol"), method)(f"/api/v1/calibrations/{labelled.pk}/").status_code == 405
+
+
+def test_a_list_of_calibrations_takes_no_statement_for_each(
+    labelled, make_wording, signed_in, django_assert_max_num_queries
+):
+    for number in range(5):
+        measured(labelled, make_wording(f"wording {number}"), BEFORE)
+    ravi = signed_in("ravi")
+    with django_assert_max_num_queries(12):
+        assert len(calibrations(ravi)[0]["measurements"]) == 5

@@ -90,19 +90,25 @@ def _look_up_spans(campaign: Campaign) -> Spans:
 def _texts(leak_policy: str, campaign: int, prompts: tuple[int, ...]) -> QuerySet:
     responses = drawable_responses(Campaign(pk=campaign, leak_policy=leak_policy)).filter(prompt__in=prompts)
     return responses.filter(renderer_version__gt=0).values_list(
-        "prompt_id", "prompt__language", "pk", "competitor_id", "text_hash"
+        "prompt_id", "prompt__language", "renderer_version", "pk", "competitor_id", "text_hash"
     )
 
 
 def drawable_texts(campaign: Campaign, rater: Rater, prompts: list[int]) -> dict[int, list[pairing.Text]]:
-    """By prompt, in languages that the rater reads; a prompt without a language is for everybody."""
+    """By prompt, in languages that the rater reads; a prompt without a language is for everybody.
+
+    Of texts that two versions of the renderer made, those of the newer one: two sides must look alike.
+    """
     texts: dict[int, list[pairing.Text]] = {}
+    newest: dict[int, int] = {}
     read = {"", *rater.languages} if rater.languages else None
-    for prompt, language, *text in _texts(
-        campaign.leak_policy, campaign=campaign.pk, prompts=_padded(prompts)
-    ):
-        if read is None or language in read:
-            texts.setdefault(prompt, []).append(pairing.Text(*text))
+    rows = _texts(campaign.leak_policy, campaign=campaign.pk, prompts=_padded(prompts))
+    for prompt, language, version, *text in rows:
+        if (read is not None and language not in read) or version < newest.get(prompt, 0):
+            continue
+        if version > newest.get(prompt, 0):
+            newest[prompt], texts[prompt] = version, []
+        texts[prompt].append(pairing.Text(*text))
     return texts
 
 

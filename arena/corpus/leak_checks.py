@@ -93,6 +93,12 @@ def _masked(text: str, leaks: list[Leak]) -> str:
     return render(mask(text, leaks))
 
 
+def masked_again(response: Response) -> str:
+    """Its masked text as the renderer makes it now."""
+    leaks = find_leaks(response.text, names_of(response.competitor))
+    return _masked(response.text, leaks) if leaks else ""
+
+
 def _store(batch: list[Response]) -> None:
     """A response that was redacted or looked at meanwhile is left as it is."""
     with transaction.atomic():

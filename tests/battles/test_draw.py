@@ -109,6 +109,17 @@ def test_a_response_without_rendered_html_is_not_drawn(small_campaign, rater, dr
     assert len(draw_all(small_campaign.campaign, rater)) == 12 - 2
 
 
+def test_two_sides_are_never_rendered_by_different_versions(small_campaign, rater, draw_all):
+    """What one of them does otherwise would tell which text is the newer one."""
+    ember, _fjord, grove = small_campaign.competitors
+    Response.objects.filter(competitor=grove).update(renderer_version=2)
+    assert draw_all(small_campaign.campaign, rater) == []
+    Response.objects.filter(competitor=ember).update(renderer_version=2)
+    battles = draw_all(small_campaign.campaign, rater)
+    assert {battle.pair for battle in battles} == {(ember.pk, grove.pk)}
+    assert len(battles) == len(small_campaign.prompts)
+
+
 def test_identical_texts_never_fight(small_campaign, rater, draw_all):
     one, other = small_campaign.responses[0], small_campaign.responses[1]
     Response.objects.filter(pk=other.pk).update(text=one.text, text_hash=one.text_hash)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Avg, Count, Q
 from django.utils.translation import gettext as _
@@ -105,7 +106,7 @@ def build(campaign: Campaign, boards: Sequence[Leaderboard], competitor: Competi
         opponents=list(_opponents(main, competitor)) if main else [],
         categories=list(_categories(main, competitor)) if main else [],
         history=list(_history(main, competitor)) if main else [],
-        exposure=list(_exposure(campaign, competitor)),
+        exposure=list(_exposure(campaign, competitor, _newest_cutoff(columns.values()))),
     )
 
 
@@ -166,13 +167,20 @@ def _history(column: Column, competitor: Competitor) -> Iterator[HistoryLine]:
         )
 
 
-def _exposure(campaign: Campaign, competitor: Competitor) -> Iterator[ExposureLine]:
-    """How often it was drawn, and with what propensity: models shown more are known better."""
-    mine = campaign.battles.filter(Q(competitor_a=competitor) | Q(competitor_b=competitor))
-    totals = dict(campaign.battles.order_by().values_list("kind").annotate(n=Count("pk")))
-    rows = (
-        mine.order_by().values_list("kind").annotate(n=Count("pk"), mean=Avg("propensity")).order_by("kind")
-    )
+def _newest_cutoff(columns: Iterable[Sequence[Column]]) -> datetime:
+    return max(column.snapshot.cutoff for of_source in columns for column in of_source if column.snapshot)
+
+
+def _exposure(campaign: Campaign, competitor: Competitor, until: datetime) -> Iterator[ExposureLine]:
+    """How often it was drawn, and with what propensity: models shown more are known better.
+
+    Up to the newest snapshot, like all else on the page: a count that moves with each draw would tell a rater
+    whom they have before them.
+    """
+    battles = campaign.battles.filter(drawn_at__lte=until).order_by()
+    mine = battles.filter(Q(competitor_a=competitor) | Q(competitor_b=competitor))
+    totals = dict(battles.values_list("kind").annotate(n=Count("pk")))
+    rows = mine.values_list("kind").annotate(n=Count("pk"), mean=Avg("propensity")).order_by("kind")
     for kind, n, mean in rows:
         yield ExposureLine(
             kind=str(Battle.Kind(kind).label),

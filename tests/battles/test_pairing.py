@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations
-from random import Random
+from itertools import combinations, pairwise
+from random import Random, SystemRandom
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chisquare
 
+from arena.battles import draw
 from arena.battles.pairing import (
     EXPLORE,
     FLOOR,
@@ -163,6 +164,19 @@ def test_the_side_says_nothing_about_the_pair():
         table[pair, choose_texts(possible[pair], random)[0].competitor == pair[0]] += 1
     for pair in possible:
         assert binomtest(table[pair, True], table[pair, True] + table[pair, False]).pvalue > P_MIN
+
+
+def test_a_side_says_nothing_about_the_next():
+    """Wald and Wolfowitz: as many runs of equal sides as a coin makes."""
+    possible = pairs_that_can_meet(texts(c1="x", c2="y"))
+    random, n = Random(13), 10_000
+    left = [choose_texts(possible[1, 2], random)[0].competitor == 1 for _ in range(n)]
+    changes = sum(one != other for one, other in pairwise(left))
+    assert binomtest(changes, n - 1).pvalue > P_MIN
+
+
+def test_the_coin_of_the_draws_is_the_systems():
+    assert type(draw._random) is SystemRandom
 
 
 def test_identical_texts_never_fight():

@@ -5,6 +5,7 @@
 
 import os
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -35,9 +36,10 @@ TABLE = Path(__file__).parent.parent / "docs" / "access.md"
 WHO = ("stranger", "mallory", "alice", "ravi", "carol", "dora")
 HEAD = """# Who may open what
 
-Answers to GET / POST without data. 200: shown. 302: sent on (strangers: to sign in). 404: hidden, as if it
-weren't there. 403: refused by the API. 405: the method isn't offered. 409, 410, 422: understood and refused
-with words. A test holds this table to the truth: a new page without a row fails, so does a changed answer.
+Answers to GET / POST without data; of other methods only HEAD is offered, and OPTIONS by the API, which
+describes itself. 200: shown. 302: sent on (strangers: to sign in). 404: hidden, as if it weren't there. 403:
+refused by the API. 405: the method isn't offered. 409, 410, 422: understood and refused with words. A test
+holds this table to the truth: a new page without a row fails, so does a changed answer.
 
 Stranger: not signed in. Mallory: signed in, in no team. Alice: a rater of the team who has begun the
 campaign. Ravi: a researcher of the team. Carol: an admin of the team. Dora: an admin of another team.
@@ -187,3 +189,31 @@ def test_every_page_answers_every_role_as_the_table_says(visitors, fill_route):
         TABLE.write_text(HEAD + "\n".join(found) + "\n")
     assert "500" not in "\n".join(found)
     assert TABLE.read_text().removeprefix(HEAD).splitlines() == found
+
+
+def more_methods(visitor: Client, path: str) -> dict[str, tuple[int, bytes]]:
+    found = {}
+    for method in ("head", "options", "put", "patch", "delete", "trace"):
+        with transaction.atomic():
+            answered = getattr(visitor, method)(path)
+            found[method] = answered.status_code, answered.getvalue()
+            transaction.set_rollback(True)
+    return found
+
+
+@pytest.mark.django_db
+def test_no_other_method_is_offered_to_anybody(visitors, fill_route, small_campaign):
+    """HEAD says what GET says, the API's OPTIONS describes it; everything else is refused or hidden."""
+    offered, told = [], []
+    names = [competitor.name.encode() for competitor in small_campaign.competitors]
+    for route, who in product(sorted(routes()), ("stranger", "alice", "carol", "dora")):
+        shown = answer("get", fill_route(route), visitors[who])
+        for method, (code, body) in more_methods(visitors[who], fill_route(route)).items():
+            if code in {302, 403, 404, 405} or (method == "head" and str(code) == shown):
+                continue
+            if method == "options" and (route.startswith("/api/") or not body):
+                told += [(route, who) for name in names if name in body]
+                continue
+            offered.append((method, route, who, code))
+    assert offered == [], offered
+    assert told == []

@@ -72,6 +72,19 @@ def test_every_option_of_a_command_is_documented(name):
     assert {option for option in options if option not in section} == set()
 
 
+def test_every_promise_of_integrity_names_tests_that_exist():
+    rows = re.findall(r"^\| ([DV]\d+) \|.*$", documented("integrity.md"), re.MULTILINE)
+    assert rows == [*(f"D{number}" for number in range(1, 12)), *(f"V{number}" for number in (1, 2, 3, 6, 7))]
+    named = re.findall(r"`(tests/\S+\.py)::(\w+)`", documented("integrity.md"))
+    assert len(named) > 3 * len(rows)
+    missing = {
+        f"{file}::{name}"
+        for file, name in named
+        if not (ROOT / file).exists() or f"\ndef {name}(" not in (ROOT / file).read_text()
+    }
+    assert missing == set()
+
+
 def test_links_between_documents_lead_somewhere():
     links = [
         (path, target)

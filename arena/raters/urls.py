@@ -1,14 +1,22 @@
 from django.contrib.auth import views as auth
 from django.urls import path
+from django.views.decorators.http import require_http_methods
 
 from arena.raters import token_views, views
 
+# Django's own forms would take a PUT for a POST.
+as_forms_are = require_http_methods(["GET", "HEAD", "POST"])
+
 urlpatterns = [
-    path("accounts/login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path(
+        "accounts/login/",
+        as_forms_are(auth.LoginView.as_view(redirect_authenticated_user=True)),
+        name="login",
+    ),
     path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
     path(
         "accounts/reset/<uidb64>/<token>/",
-        auth.PasswordResetConfirmView.as_view(post_reset_login=False),
+        as_forms_are(auth.PasswordResetConfirmView.as_view(post_reset_login=False)),
         name="password_reset_confirm",
     ),
     path("accounts/reset/done/", auth.PasswordResetCompleteView.as_view(), name="password_reset_complete"),

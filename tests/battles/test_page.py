@@ -45,6 +45,16 @@ def test_a_script_asking_for_the_page_gets_its_changing_part(desk):
     assert "HX-Request" in part["Vary"]
 
 
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+def test_both_texts_come_whole_in_one_answer(desk, headers):
+    """No side can be seen to be quicker, or be looked at before the other is there."""
+    answer = desk.look(**headers)
+    battle = desk.on_screen()
+    assert not answer.streaming
+    for text in (battle.response_a, battle.response_b):
+        assert text.rendered_html in answer.content.decode()
+
+
 def test_the_page_is_never_kept_by_a_cache(desk):
     battle = desk.on_screen()
     for answer in (desk.look(), desk.vote(battle), desk.act(battle, "undo")):

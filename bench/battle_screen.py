@@ -4,8 +4,8 @@
     .venv/bin/python -m bench.battle_screen --keep FOLDER      # a folder that bench.battles has filled
 
 A rater votes by key. The clock runs in the page: from the time stamp of the key's event until the next
-battle is in the page and has been painted (two animation frames later; the first begins before the paint). Prints
-JSON; exits with 1 if a vote isn't in the database.
+battle is in the page and has been painted (two animation frames later; the first begins before the paint).
+Prints JSON; exits with 1 if a vote isn't in the database.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from arena.leaderboards.models import (
     Standing,
 )
 from arena.leaderboards.report_models import Reading, ReportText
-from arena.raters.models import Membership, Rater, Team
+from arena.raters.models import Membership, NamesSeen, Rater, Team
 
 __all__ = [
     "AnalysisPlan",
@@ -62,6 +62,7 @@ __all__ = [
     "Leaderboard",
     "Measurement",
     "Membership",
+    "NamesSeen",
     "Origin",
     "PairCount",
     "PairResult",

@@ -7,13 +7,13 @@ import json
 from datetime import UTC
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from arena.battles.draw import draw_again, uncount
+from arena.battles.draw import count_again, draw_again, uncount
 from arena.battles.exclusions import exclude_unblinded
 from arena.battles.models import Battle, BattleNote, Retraction, Vote
 from arena.campaigns.models import Campaign
@@ -21,6 +21,7 @@ from arena.compiled import Compiled
 from arena.raters.models import Rater
 
 NOBODY = 0  # no user has this number
+MOST_FLAGS = 5
 
 
 class RefusedError(Exception):
@@ -56,6 +57,10 @@ class NotOpenError(RefusedError):
 
 class TooLateError(RefusedError):
     words = _("Only your last vote can be undone, and only until its models are revealed.")
+
+
+class FlaggedOftenError(RefusedError):
+    words = _("You have flagged that battle several times already; what you wrote is kept.")
 
 
 @Compiled
@@ -97,6 +102,8 @@ def cast(
             vote.save(force_insert=True)
             if battle.is_unblinded:
                 exclude_unblinded(vote)
+            if battle.is_skipped:
+                count_again(battle)
     except IntegrityError:
         # Another request was faster, with this battle or with this key.
         first = Vote.objects.filter(battle_id=battle.pk).first()
@@ -155,10 +162,14 @@ def undo(battle: Battle, rater: Rater) -> Battle:
 
 
 def skip(battle: Battle, rater: Rater) -> None:
-    """The battle isn't shown to this rater again; its pair counts as not drawn."""
-    if hasattr(battle, "vote"):
-        raise AlreadyVotedError
+    """The battle isn't shown to this rater again; its pair counts as not drawn.
+
+    Who goes back to it and votes after all has voted: a skip never takes a vote away, whichever is faster.
+    """
     with transaction.atomic():
+        _hold(battle)
+        if Vote.objects.filter(battle=battle).exists():
+            raise AlreadyVotedError
         _note, created = BattleNote.objects.get_or_create(
             battle=battle, kind=BattleNote.Kind.SKIP, defaults={"rater": rater}
         )
@@ -167,4 +178,18 @@ def skip(battle: Battle, rater: Rater) -> None:
 
 
 def flag(battle: Battle, rater: Rater, text: str) -> None:
-    BattleNote.objects.get_or_create(battle=battle, rater=rater, kind=BattleNote.Kind.FLAG, text=text)
+    """The same words once, and of other words so many."""
+    with transaction.atomic():
+        _hold(battle)
+        flags = BattleNote.objects.filter(battle=battle, kind=BattleNote.Kind.FLAG)
+        if flags.filter(text=text).exists():
+            return
+        if flags.count() >= MOST_FLAGS:
+            raise FlaggedOftenError
+        flags.create(battle=battle, rater=rater, kind=BattleNote.Kind.FLAG, text=text)
+
+
+def _hold(battle: Battle) -> None:
+    """Until the end of the transaction nobody else says anything about it; a vote doesn't wait for this."""
+    if connection.features.has_select_for_update:  # elsewhere a transaction writes alone
+        Battle.objects.select_for_update().get(pk=battle.pk)

@@ -113,13 +113,14 @@ def drawable_texts(campaign: Campaign, rater: Rater, prompts: list[int]) -> dict
 
 
 @Compiled
-def _met(rater: int, prompts: tuple[int, ...]) -> QuerySet:
-    battles = Battle.objects.filter(rater=rater, prompt__in=prompts, replaced_by=None).with_skips()
+def _met(raters: tuple[int, ...], prompts: tuple[int, ...]) -> QuerySet:
+    battles = Battle.objects.filter(rater__in=raters, prompt__in=prompts, replaced_by=None).with_skips()
     return (
         battles.annotate(skip_id=F("skip__pk"))
         .select_related("campaign", "vote")
         .only(
             "kind",
+            "rater_id",
             "prompt_id",
             "competitor_a_id",
             "competitor_b_id",
@@ -138,10 +139,11 @@ def desks_of(campaign: Campaign, rater: Rater, prompts: list[int]) -> defaultdic
     if not prompts:
         return desks
     now = timezone.now()
-    for battle in _met(rater=rater.pk, prompts=_padded(prompts)):
+    for battle in _met(raters=_padded([rater.pk, *rater.same_person]), prompts=_padded(prompts)):
         desk = desks[battle.prompt_id or 0]
         lapsed = has_lapsed(battle, now)
-        if lapsed and battle.campaign_id == campaign.pk and battle.kind == Battle.Kind.REGULAR:
+        returns = battle.rater_id == rater.pk and battle.kind == Battle.Kind.REGULAR
+        if lapsed and returns and battle.campaign_id == campaign.pk:
             desk.lapsed[battle.pair] = battle.pk
         elif battle.campaign_id == campaign.pk:
             desk.met.add(battle.pair)

@@ -17,6 +17,7 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F, QuerySet, Subquery
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
@@ -199,11 +200,10 @@ def _is_counted(battle: Battle) -> bool:
 def draw_again(battle: Battle) -> Battle:
     """The same prompt and pair as a new battle, with its sides redrawn, in place of an undone one.
 
-    A repeat keeps its sides: they are those of its first battle, swapped.
+    A repeat's too: sides that never change would tell its rater what it is.
     """
     now = timezone.now()
-    stays = battle.kind == Battle.Kind.REPEAT or secrets.randbits(1)
-    names = ("a", "b") if stays else ("b", "a")
+    names = ("a", "b") if secrets.randbits(1) else ("b", "a")
     return Battle.objects.create(
         campaign_id=battle.campaign_id,
         kind=battle.kind,
@@ -223,8 +223,16 @@ def draw_again(battle: Battle) -> Battle:
 
 
 def uncount(battle: Battle) -> None:
-    if not _is_counted(battle):
-        return
-    low, high = battle.pair
-    counts = PairCount.objects.filter(campaign_id=battle.campaign_id, low_id=low, high_id=high)
-    counts.update(battles=Greatest(F("battles") - 1, 0))
+    """As if it had never been drawn; a vote on it all the same counts it again."""
+    _change_count(battle, Greatest(F("battles") - 1, 0))
+
+
+def count_again(battle: Battle) -> None:
+    _change_count(battle, F("battles") + 1)
+
+
+def _change_count(battle: Battle, battles: Combinable) -> None:
+    if _is_counted(battle):
+        low, high = battle.pair
+        counts = PairCount.objects.filter(campaign_id=battle.campaign_id, low_id=low, high_id=high)
+        counts.update(battles=battles)

@@ -61,7 +61,7 @@ class BattleQuerySet(models.QuerySet["Battle"]):
     def with_ballot(self, user_id: str | int | None = None) -> "BattleQuerySet":
         """With all a ballot needs: campaign, its guide, rater, how many of their votes stand, the vote.
 
-        And whether the rater, or the user in whose session the battle is opened, may see the names.
+        And whether the rater, or the user in whose session the battle is opened, may see the names or could.
         """
         guides = Guide.objects.filter(campaign=OuterRef("campaign")).order_by("-version")
         votes = Vote.objects.filter(
@@ -73,6 +73,7 @@ class BattleQuerySet(models.QuerySet["Battle"]):
             "votes_standing": Subquery(counted),
             "is_unblinded": _may_see_names(user_id),
             "is_gone": ExpressionWrapper(_GONE, output_field=models.BooleanField()),
+            "is_skipped": Exists(BattleNote.objects.filter(battle=OuterRef("pk"), kind=BattleNote.Kind.SKIP)),
         }
         return self.select_related("campaign", "rater", "vote").annotate(**annotations)
 
@@ -83,7 +84,8 @@ def _may_see_names(user_id: str | int | None) -> Exists:
         memberships__team=OuterRef("campaign__team"),
         memberships__role__in=[Role.RESEARCHER, Role.ADMIN],
     )
-    return Exists(User.objects.filter(who & (Q(is_superuser=True) | in_team)))
+    could = Q(names_seen__team=OuterRef("campaign__team"))
+    return Exists(User.objects.filter(who & (Q(is_superuser=True) | in_team | could)))
 
 
 class Battle(models.Model):
@@ -136,6 +138,7 @@ class Battle(models.Model):
     votes_standing: int | None
     is_unblinded: bool
     is_gone: bool
+    is_skipped: bool
 
     objects = BattleQuerySet.as_manager()
 
@@ -346,6 +349,9 @@ class BattleNote(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["battle", "text"], condition=Q(kind="reason"), name="a_reason_is_given_once"
+            ),
+            models.UniqueConstraint(
+                fields=["battle", "text"], condition=Q(kind="flag"), name="a_flag_is_raised_once"
             ),
         ]
 

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 
+from arena.battles.ballots import can_undo
 from arena.battles.models import BattleNote, Outcome, Vote
 from arena.battles.pair_models import PairCount
 from arena.battles.reasons import KINDS, Why, why_of
@@ -32,16 +33,21 @@ class SoFar:
     votes: int
     steadiness: Steadiness
     given_to_all: int
+    """In whole hundreds: a count that went up with each battle but a gold would tell golds."""
 
 
 def so_far(campaign: Campaign, rater: Rater) -> SoFar:
-    given = PairCount.objects.filter(campaign=campaign).aggregate(all=Sum("battles"))["all"]
+    given = PairCount.objects.filter(campaign=campaign).aggregate(all=Sum("battles"))["all"] or 0
     votes = Vote.objects.of(rater, campaign).standing().count()
-    return SoFar(votes, steadiness(campaign, rater), given or 0)
+    return SoFar(votes, steadiness(campaign, rater), given - given % 100)
 
 
 def steadiness(campaign: Campaign, rater: Rater) -> Steadiness:
+    """Without a vote that may still be undone: a figure that moved with it would tell a repeat."""
     again = Vote.objects.of(rater, campaign).standing().repeats()
+    if can_undo(campaign):
+        newest = Vote.objects.of(rater, campaign).order_by("-pk").values("pk")[:1]
+        again = again.exclude(pk__in=list(newest.values_list("pk", flat=True)))
     rows = again.filter(
         battle__repeat_of__vote__isnull=False, battle__repeat_of__vote__retraction=None
     ).values_list(

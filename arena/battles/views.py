@@ -20,7 +20,7 @@ from django_htmx.middleware import HtmxDetails
 from arena.battles import ballots, preview, reasons, screen
 from arena.battles.forms import Ballot, BallotError, FlagForm, ReasonsForm
 from arena.battles.models import Battle
-from arena.campaigns.admission import SESSION_KEY, current_rater
+from arena.campaigns.admission import SESSION_KEY, current_rater, know
 from arena.campaigns.models import Campaign
 from arena.raters import access
 from arena.raters.models import Rater, Role
@@ -129,7 +129,10 @@ def battle_flag(request: HtmxRequest, public_id: UUID) -> HttpResponseBase:
     form = FlagForm(request.POST)
     if not form.is_valid():
         return answer(request, battle, rater, _("Please use at most 2,000 characters."), 422)
-    ballots.flag(battle, rater, form.cleaned_data["text"])
+    try:
+        ballots.flag(battle, rater, form.cleaned_data["text"])
+    except ballots.RefusedError as refusal:
+        return answer(request, battle, rater, str(refusal.words), refusal.status)
     return answer(request, battle, rater, _("Flagged, thank you. You can still vote on it, or skip it."))
 
 
@@ -201,7 +204,7 @@ def own_battle(request: HttpRequest, public_id: UUID) -> tuple[Battle, Rater]:
     raters = request.session.get(SESSION_KEY, {})
     if not (battle and battle.rater) or raters.get(str(battle.campaign_id)) != battle.rater_id:
         raise NoPlaceError
-    return battle, battle.rater
+    return battle, know(request, battle.rater)
 
 
 def goes_beyond(request: HttpRequest, campaign: Campaign) -> bool:

@@ -16,7 +16,15 @@ SESSION_KEY = "raters"
 def current_rater(request: HttpRequest, campaign: Campaign) -> Rater | None:
     """The rater this browser is in this campaign, if it has begun and isn't suspended."""
     pk = request.session.get(SESSION_KEY, {}).get(str(campaign.pk))
-    return Rater.objects.filter(pk=pk, is_active=True).first() if pk else None
+    rater = Rater.objects.filter(pk=pk, is_active=True).first() if pk else None
+    return know(request, rater) if rater else None
+
+
+def know(request: HttpRequest, rater: Rater) -> Rater:
+    """The rater, with who else this browser has been."""
+    everywhere = set(request.session.get(SESSION_KEY, {}).values())
+    rater.same_person = tuple(sorted(everywhere - {rater.pk}))
+    return rater
 
 
 def joined_campaigns(request: HttpRequest) -> QuerySet[Campaign]:

@@ -30,7 +30,8 @@ def join(request: HttpRequest, token: str) -> HttpResponseBase:
 @never_cache
 def begin(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The door of campaigns that need no invite."""
-    campaign = get_object_or_404(Campaign.objects.exclude(admission=Campaign.Admission.INVITE), slug=slug)
+    doors = Campaign.objects.exclude(admission=Campaign.Admission.INVITE)
+    campaign = get_object_or_404(doors.exclude(status=Campaign.Status.DRAFT), slug=slug)
     if campaign.admission == Campaign.Admission.LOGIN and not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
     if request.method == "POST":

@@ -115,10 +115,13 @@ def close_campaign(campaign: Campaign) -> None:
     if campaign.opened_at is None:
         raise NotReadyError([_("A campaign that was never opened needs no closing.")])
     campaign.status = Campaign.Status.CLOSED
-    campaign.closed_at = timezone.now()
-    if campaign.revealed_by_closing:
-        campaign.names_shown_at = campaign.names_shown_at or campaign.closed_at
-    campaign.save(update_fields=["status", "closed_at", "names_shown_at"])
+    with transaction.atomic():
+        Campaign.objects.select_for_update().get(pk=campaign.pk)
+        # Once no vote can come between: on its way to the lock this may have waited for some.
+        campaign.closed_at = timezone.now()
+        if campaign.revealed_by_closing:
+            campaign.names_shown_at = campaign.names_shown_at or campaign.closed_at
+        campaign.save(update_fields=["status", "closed_at", "names_shown_at"])
 
 
 def adopt_competitors(campaign: Campaign, prompt_sets: QuerySet[PromptSet] | None = None) -> int:

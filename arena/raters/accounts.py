@@ -9,7 +9,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext as _
 
-from arena.raters.models import Membership, Role, Team
+from arena.raters.models import Membership, NamesSeen, Role, Team
 
 
 def password_link(user: User) -> str:
@@ -54,13 +54,21 @@ class LastAdminError(ValueError):
 def change_role(membership: Membership, role: str) -> None:
     if role != Role.ADMIN:
         _leave_an_admin(membership)
+    if role == Role.RATER:
+        _keep_what_was_seen(membership)
     Membership.objects.filter(pk=membership.pk).update(role=role)
 
 
 @transaction.atomic
 def remove_member(membership: Membership) -> None:
     _leave_an_admin(membership)
+    _keep_what_was_seen(membership)
     Membership.objects.filter(pk=membership.pk).delete()
+
+
+def _keep_what_was_seen(membership: Membership) -> None:
+    if Membership.objects.filter(pk=membership.pk).exclude(role=Role.RATER).exists():
+        NamesSeen.objects.get_or_create(user_id=membership.user_id, team_id=membership.team_id)
 
 
 def _leave_an_admin(membership: Membership) -> None:

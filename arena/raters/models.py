@@ -37,6 +37,20 @@ class Membership(models.Model):
         return f"{self.user} is {self.role} of {self.team}"
 
 
+class NamesSeen(models.Model):
+    """Who held a role that shows which model wrote what, and lost it: what they saw, they have seen."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="names_seen")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="names_seen")
+    until = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "team"], name="names_are_seen_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user} saw the names of {self.team}"
+
+
 class Rater(models.Model):
     class Admission(models.TextChoices):
         LINK = "link", _("invite link")
@@ -55,6 +69,9 @@ class Rater(models.Model):
     languages = models.JSONField(default=list, blank=True, help_text="ISO codes; empty means all")
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    # Whom this browser has been in other campaigns: what one of them saw, this one knows.
+    same_person: tuple[int, ...] = ()
 
     class Meta:
         constraints = [

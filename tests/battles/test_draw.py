@@ -196,6 +196,16 @@ def test_a_skipped_battle_is_not_shown_again_and_not_counted(small_campaign, rat
     assert (skipped.prompt_id, skipped.pair) not in cells(draw_all(campaign, rater))
 
 
+def test_a_vote_on_a_skipped_battle_counts_its_pair_again(small_campaign, rater, vote_on):
+    battle = draw.hand_out(small_campaign.campaign, rater, 1)[0]
+    ballots.skip(Battle.objects.with_ballot().get(pk=battle.pk), rater)
+    vote_on(battle)
+    assert PairCount.objects.get(low=battle.pair[0], high=battle.pair[1]).battles == 1
+    with pytest.raises(ballots.AlreadyVotedError):
+        ballots.skip(battle, rater)
+    assert PairCount.objects.get(low=battle.pair[0], high=battle.pair[1]).battles == 1
+
+
 def expire(**which) -> None:
     Battle.objects.filter(**which).update(expires_at=timezone.now() - timedelta(minutes=1))
 

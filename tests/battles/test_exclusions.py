@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from arena.battles import exclusions
 from arena.battles.models import Battle, Exclusion, Vote
-from arena.raters.models import Rater
+from arena.raters.accounts import change_role, remove_member
+from arena.raters.models import Membership, Rater, Role
 
 PAGE = "/campaigns/small/exclusions/"
 
@@ -131,6 +132,25 @@ def test_a_vote_of_whoever_may_see_the_names_is_left_out_from_the_start(
     assert len(counted(small_campaign)) == (0 if unblinded else 1)
     found = [(e.rule, e.vote.battle) for e in Exclusion.objects.all()]
     assert found == ([(exclusions.UNBLINDED, battle)] if unblinded else [])
+
+
+@pytest.mark.parametrize("lost_by", [lambda member: change_role(member, Role.RATER), remove_member])
+def test_whoever_lost_a_role_that_shows_names_has_seen_them_all_the_same(
+    small_campaign, cast, signed_in, lost_by
+):
+    lost_by(Membership.objects.get(user=cast.ravi, team=cast.team))
+    client = signed_in("ravi")
+    battle = desk_of(small_campaign, client)
+    client.post(f"/battles/{battle.public_id}/vote/", {"outcome": "tie", "key": "key-12345"})
+    assert Exclusion.objects.get().rule == exclusions.UNBLINDED
+
+
+def test_a_rater_who_leaves_the_team_has_seen_nothing(small_campaign, cast, signed_in):
+    remove_member(Membership.objects.get(user=cast.alice, team=cast.team))
+    client = signed_in("alice")
+    battle = desk_of(small_campaign, client)
+    client.post(f"/battles/{battle.public_id}/vote/", {"outcome": "tie", "key": "key-12345"})
+    assert not Exclusion.objects.exists()
 
 
 def test_signing_out_makes_nobody_blind_again(small_campaign, cast, desk):

@@ -9,6 +9,7 @@ from django.test import Client
 
 from arena.battles.models import Battle, Outcome, Vote
 from arena.battles.own_page import is_same, steadiness
+from arena.battles.pair_models import PairCount
 from arena.campaigns.models import Campaign, Invite
 from arena.raters.models import Rater
 
@@ -68,7 +69,16 @@ def test_the_page_says_how_many_repeats_got_the_same_vote(desk, repeated):
     repeated(Outcome.MODEL_A, Outcome.MODEL_B)
     repeated(Outcome.MODEL_A, Outcome.MODEL_A)
     repeated(Outcome.TIE, Outcome.TIE)
+    desk.vote(desk.on_screen())
     assert "The same vote when a battle came back 2 of 3" in words(own_page(desk))
+
+
+def test_while_a_vote_can_be_undone_nothing_tells_that_it_was_on_a_repeat(desk, repeated):
+    """Else its rater could take it back and vote as they did before."""
+    repeated(Outcome.MODEL_A, Outcome.MODEL_B)
+    assert "when a battle came back" not in words(own_page(desk))
+    Campaign.objects.update(status=Campaign.Status.CLOSED)
+    assert "The same vote when a battle came back 1 of 1" in words(own_page(desk))
 
 
 def test_an_undone_vote_says_nothing_about_steadiness(desk, repeated):
@@ -85,8 +95,18 @@ def test_the_page_says_how_far_one_is_and_how_far_all_are(make_campaign, sit_dow
     other.on_screen()
     page = words(own_page(desk))
     assert "Your votes 2 of 5" in page
-    given = Battle.objects.count()
-    assert f"Battles given to all raters {given}" in page
+    assert "Battles given to all raters fewer than 100" in page
+
+
+def test_no_figure_moves_with_a_single_battle_that_is_drawn_or_skipped(desk):
+    """A gold isn't counted for its pair: a figure that stood still would tell it."""
+    PairCount.objects.all().delete()
+    low, high = sorted(competitor.pk for competitor in desk.campaign.competitors.all())[:2]
+    for drawn in (1200, 1201, 1299):
+        PairCount.objects.update_or_create(
+            campaign=desk.campaign, low_id=low, high_id=high, defaults={"battles": drawn}
+        )
+        assert "Battles given to all raters 1200 or more" in words(own_page(desk))
 
 
 def test_the_history_shows_reasons_and_comments_and_no_name_before_the_reveal(desk, small_campaign):

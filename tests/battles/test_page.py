@@ -182,6 +182,14 @@ def test_a_flag_keeps_the_words_and_the_battle_stays(desk):
     assert BattleNote.objects.count() == 1
 
 
+def test_a_battle_takes_five_flags_and_no_sixth(desk):
+    battle = desk.on_screen()
+    answers = [desk.act(battle, "flag", {"text": f"flag {number}"}).status_code for number in range(6)]
+    assert answers == [200] * 5 + [409]
+    assert desk.act(battle, "flag", {"text": "flag 0"}).status_code == 200
+    assert BattleNote.objects.count() == 5
+
+
 def test_a_flag_of_a_novel_is_refused(desk):
     assert desk.act(desk.on_screen(), "flag", {"text": "x" * 2001}).status_code == 422
     assert not BattleNote.objects.exists()

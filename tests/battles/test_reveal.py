@@ -3,7 +3,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.utils import timezone
 
+from arena.battles.models import Battle
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Prompt
 
@@ -112,3 +114,25 @@ def test_never_is_never(sit_at):
     assert names_in(desk.vote(desk.on_screen())) == set()
     Campaign.objects.update(status=Campaign.Status.CLOSED)
     assert names_in(my_votes(desk)) == names_in(desk.look()) == set()
+
+
+def test_what_one_campaign_revealed_is_not_met_blind_in_another_by_the_same_browser(make_campaign, sit_down):
+    """By links a person is another rater in each campaign; the browser knows better."""
+    telling = make_campaign("telling", reveal=Campaign.Reveal.AFTER_VOTE, names=NAMES)
+    blind = make_campaign("blind", prompts=0, names=())
+    blind.campaign.prompt_sets.set([telling.prompt_set])
+    blind.campaign.competitors.set(telling.competitors)
+    desk = sit_down(telling)
+    for _ in range(6):
+        desk.vote(desk.on_screen())
+    told = {(b.prompt_id, c) for b in Battle.objects.filter(vote__isnull=False) for c in b.pair}
+    known = Battle.objects.filter(campaign=blind.campaign)
+    desk.client.post(f"/join/{blind.token}/")
+    for _ in range(20):
+        desk.client.get("/campaigns/blind/battle/", headers={"HX-Request": "true"})
+        known.filter(expires_at__gt=timezone.now()).update(expires_at=timezone.now())
+    met = {(battle.prompt_id, competitor) for battle in known for competitor in battle.pair}
+    assert told and not met & told
+    stranger = sit_down(blind)
+    stranger.on_screen()
+    assert stranger.rater.battles.exists()

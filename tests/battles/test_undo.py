@@ -31,9 +31,12 @@ def test_the_vote_stays_and_a_retraction_says_that_it_no_longer_counts(desk):
     assert "0 votes" in desk.look().content.decode()
 
 
-def test_the_sides_of_an_undone_battle_are_drawn_again(make_campaign, sit_down):
+@pytest.mark.parametrize("kind", ["regular", "repeat"])
+def test_the_sides_of_an_undone_battle_are_drawn_again(make_campaign, sit_down, kind):
+    """A repeat's as well: what always came back the same way round would be known for one."""
     desk = sit_down(make_campaign(prompts=1, names=("Ember", "Fjord")))
     battle, swapped = desk.on_screen(), set()
+    Battle.objects.filter(pk=battle.pk).update(kind=kind)
     for _ in range(60):
         desk.vote(battle)
         desk.act(battle, "undo")

@@ -123,3 +123,11 @@ def test_the_first_begin_with_a_link_is_kept(client: Client, small_campaign):
     first = Invite.objects.get().opened_at
     Client().post(f"/join/{small_campaign.token}/")
     assert Invite.objects.get().opened_at == first is not None
+
+
+@pytest.mark.parametrize("admission", ["open", "login"])
+def test_a_draft_shows_its_door_to_nobody(client: Client, small_campaign, signed_in, admission):
+    Campaign.objects.update(admission=admission, status="draft")
+    for visitor in (client, signed_in("mallory")):
+        assert visitor.get("/campaigns/small/begin/").status_code == 404
+        assert visitor.post("/campaigns/small/begin/").status_code == 404

@@ -12,14 +12,17 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 SIMILAR = 0.8
 RUN = 3
 COMMON = 100
 # What a text is compared by; later words of a longer one can't make it another prompt to a reader.
 LOOKED_AT = 4_000
+# Where somebody waits, a second or two: characters of all texts together, and how often two are compared.
+CHARACTERS, COMPARED = 4_000_000, 300_000
 # Scripts that put no space between words go character by character.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
@@ -36,8 +39,13 @@ class Pair:
     similarity: float
 
 
-def near_duplicates(texts: Mapping[str, str], similar: float = SIMILAR) -> list[Pair]:
-    """Of texts by their id, in their order: each pair at least that similar; a text that repeats, once."""
+def near_duplicates(
+    texts: Mapping[str, str], similar: float = SIMILAR, compared: int | None = None
+) -> list[Pair]:
+    """Of texts by their id, in their order: each pair at least that similar; a text that repeats, once.
+
+    `compared` ends the search after so many comparisons; none are left out otherwise.
+    """
     if not 0 < similar <= 1:
         raise ValueError(f"similarity is a share above 0 up to 1, not {similar}")
     same: dict[Runs, str] = {}
@@ -49,7 +57,11 @@ def near_duplicates(texts: Mapping[str, str], similar: float = SIMILAR) -> list[
         first = same.setdefault(runs, name)
         if first != name:
             pairs.append(Pair(name, first, 1.0))
-    pairs += _alike(list(same), list(same.values()), similar)
+    every, names = list(same), list(same.values())
+    for later, earlier in islice(_candidates(every, similar), compared):
+        similarity = _similarity(every[earlier], every[later], similar)
+        if similarity >= similar:
+            pairs.append(Pair(names[later], names[earlier], similarity))
     order = {name: place for place, name in enumerate(texts)}
     return sorted(pairs, key=lambda pair: (-pair.similarity, order[pair.later], order[pair.earlier]))
 
@@ -62,16 +74,26 @@ def runs_of(text: str) -> Runs:
     return frozenset(map(hash, zip(words, words[1:], words[2:], strict=False)))
 
 
-def _alike(every: list[Runs], names: list[str], similar: float) -> Iterator[Pair]:
+def within(texts: Iterable[tuple[str, str]], characters: int = CHARACTERS) -> dict[str, str]:
+    """The first texts of so many characters together."""
+    found: dict[str, str] = {}
+    for name, text in texts:
+        characters -= len(text[:LOOKED_AT])
+        if characters < 0:
+            break
+        found[name] = text[:LOOKED_AT]
+    return found
+
+
+def _candidates(every: list[Runs], similar: float) -> Iterator[tuple[int, int]]:
+    """Places of two texts that may be alike, the later first."""
     often = Counter(run for runs in every for run in runs)
     places: defaultdict[int, list[int]] = defaultdict(list)
     for later, runs in enumerate(every):
         rarest_first = sorted(runs, key=lambda run: (often[run], run))
         prefix = rarest_first[: len(runs) - math.ceil(similar * len(runs)) + 1]
         for earlier in sorted({place for run in prefix for place in places[run]}):
-            similarity = _similarity(every[earlier], runs, similar)
-            if similarity >= similar:
-                yield Pair(names[later], names[earlier], similarity)
+            yield later, earlier
         for run in prefix:
             if 1 < often[run] <= COMMON:
                 places[run].append(later)

@@ -17,7 +17,7 @@ from arena.corpus.forms import BulkLabelForm, PromptSetForm
 from arena.corpus.label_models import LabelChange
 from arena.corpus.labels import set_labels
 from arena.corpus.models import Prompt, PromptSet, Response
-from arena.corpus.near_duplicates import SIMILAR, near_duplicates
+from arena.corpus.near_duplicates import COMPARED, SIMILAR, near_duplicates, within
 from arena.corpus.prompt_filter import PromptFilter
 from arena.corpus.publishing import NotPublishableError, publish, reinstate, retire
 from arena.raters import access
@@ -213,7 +213,8 @@ def prompt_set_compare(request: HttpRequest, pk: int) -> HttpResponse:
 def prompt_set_duplicates(request: HttpRequest, pk: int) -> HttpResponse:
     prompt_set = own_set(request, pk)
     prompts = prompt_set.prompts.filter(tombstone__isnull=True).order_by("pk").only("external_id", "messages")
-    pairs = near_duplicates({prompt.external_id: prompt.text for prompt in prompts.iterator()})
+    texts = within((prompt.external_id, prompt.text) for prompt in prompts.iterator())
+    pairs = near_duplicates(texts, compared=COMPARED)
     shown = pairs[:DUPLICATES_SHOWN]
     wanted = {name for pair in shown for name in (pair.earlier, pair.later)}
     by_id = {prompt.external_id: prompt for prompt in prompts.filter(external_id__in=wanted)}
@@ -221,6 +222,8 @@ def prompt_set_duplicates(request: HttpRequest, pk: int) -> HttpResponse:
         "prompt_set": prompt_set,
         "rows": [(pair.similarity * 100, by_id[pair.earlier], by_id[pair.later]) for pair in shown],
         "count": len(pairs),
+        "looked_at": len(texts),
+        "in_all": prompts.count(),
         "similar": round(SIMILAR * 100),
         "section": "corpus",
     }

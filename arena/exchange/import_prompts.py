@@ -11,6 +11,7 @@ from arena.corpus.hardness import is_hard
 from arena.corpus.models import Prompt, PromptSet
 from arena.corpus.publishing import HASHED, prompt_hash
 from arena.corpus.render import RENDERER_VERSION, render_turns
+from arena.exchange.alike import Alike
 from arena.exchange.formats.columns import CRITERIA
 from arena.exchange.formats.problems import Problem, RefusedError, Report
 from arena.exchange.formats.reading import FileRows
@@ -28,13 +29,16 @@ def check(team: Team, name: str, file: FileRows, rows: Iterable[PromptRow], repo
         raise RefusedError(_("A prompt set needs a name of at most 120 characters."))
     prompt_set = latest_set(team, name)
     if prompt_set is None:
-        wanted = bytearray(1 for _row in rows)
+        alike = Alike()
+        wanted = bytearray(1 for _row in alike.look(rows))
         report.notice(_("a new prompt set “%(name)s” will be made") % {"name": name})
+        alike.tell(report)
         return Chosen(lambda: file.rows(Report()), wanted)
     columns = (*HASHED, *_LABELS, "tombstone")
     stored = {prompt["external_id"]: prompt for prompt in prompt_set.prompts.values(*columns).iterator()}
+    alike = Alike((name, _text(prompt)) for name, prompt in stored.items() if not prompt["tombstone"])
     wanted, known, relabelled = bytearray(), 0, 0
-    for row in rows:
+    for row in alike.look(rows):
         there = stored.get(row.id)
         wanted.append(there is None)
         if there is None:
@@ -49,12 +53,17 @@ def check(team: Team, name: str, file: FileRows, rows: Iterable[PromptRow], repo
         raise RefusedError(closed(prompt_set))
     remark_on_known(known, report)
     _remark_on_labels(relabelled, report)
+    alike.tell(report)
     return Chosen(lambda: file.rows(Report()), wanted)
 
 
 def is_same(row: PromptRow, stored: Mapping[str, Any]) -> bool:
     """Labels are findings about a prompt and no part of it; of a redacted one its hash is compared."""
     return prompt_hash(content(row) | {"external_id": row.id, "tombstone": None}) == prompt_hash(stored)
+
+
+def _text(stored: Mapping[str, Any]) -> str:
+    return "\n\n".join(turn["content"] for turn in stored["messages"])
 
 
 def _says_otherwise(row: PromptRow, stored: Mapping[str, Any]) -> bool:

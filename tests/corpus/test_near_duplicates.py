@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.corpus.near_duplicates import COMMON, Pair, near_duplicates, runs_of
+from arena.corpus.near_duplicates import COMMON, Pair, near_duplicates, runs_of, within
 
 LETTER = "Please write a short and friendly letter to the neighbours about the noise at night and the dog"
 CHINESE = "请给邻居写一封简短而友好的信，说明夜里的噪音和他们家的狗总是在叫的问题"
@@ -83,3 +83,16 @@ def test_no_pair_is_missed_and_none_invented(texts, similar):
             if int(earlier) < int(later) and len(one & other) / len(one | other) >= similar:
                 expected.add((earlier, later))
     assert pairs == expected
+
+
+def test_the_search_ends_after_so_many_comparisons():
+    texts = {f"p{number}": f"{LETTER} number {number}" for number in range(20)}
+    assert len(near_duplicates(texts)) == 190
+    assert len(near_duplicates(texts, compared=30)) == 30
+
+
+def test_the_first_texts_of_so_many_characters():
+    texts = [("a", "x" * 5_000), ("b", "xyz"), ("c", "y")]
+    assert list(within(texts, 4_000)) == ["a"]
+    assert list(within(texts, 4_003)) == ["a", "b"]
+    assert list(within(texts, 4_004)) == ["a", "b", "c"]

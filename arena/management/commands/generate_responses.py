@@ -1,5 +1,3 @@
-import time
-
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from arena.corpus import generate, generation_planning, tasks
@@ -7,9 +5,8 @@ from arena.corpus.generation_models import GenerationRun
 from arena.corpus.generation_progress import read_progress
 from arena.corpus.models import Competitor, PromptSet
 from arena.corpus.names import name_key
-from arena.endpoints.asking import do_one
-from arena.endpoints.ledger import Later
-from arena.management.commands.run_judges import MOST_CALLS, MOST_SLEEP, dollars, whole
+from arena.management.commands.run_judges import MOST_CALLS, dollars, whole
+from arena.management.set_runs import check_ending, newest_set, work_off
 
 MOST_SAMPLES = 100
 
@@ -34,7 +31,7 @@ class Command(BaseCommand):
         parser.add_argument("--here", action="store_true", help="work the run off now, in this process")
 
     def handle(self, *args: object, **options) -> None:
-        prompt_set = self.prompt_set(options["set"])
+        prompt_set = newest_set(options["set"])
         competitors = self.competitors(prompt_set, options["models"])
         try:
             run = generation_planning.plan_run(
@@ -54,13 +51,6 @@ class Command(BaseCommand):
         else:
             tasks.enqueue(run)
 
-    def prompt_set(self, name: str) -> PromptSet:
-        found = PromptSet.objects.filter(name=name).order_by("-version").first()
-        if found is None:
-            known = ", ".join(sorted(set(PromptSet.objects.values_list("name", flat=True)))) or "none yet"
-            raise CommandError(f"no prompt set {name!r}; there are: {known}")
-        return found
-
     def competitors(self, prompt_set: PromptSet, names: list[str] | None) -> list[Competitor]:
         askable = generation_planning.askable_competitors(prompt_set)
         if not names:
@@ -73,21 +63,7 @@ class Command(BaseCommand):
         return [by_key[key] for key in dict.fromkeys(map(name_key, names))]
 
     def work_off(self, run: GenerationRun) -> None:
-        """One call after another. A consumer that runs beside takes its share."""
-        while run.is_open and run.status != GenerationRun.Status.PAUSED:
-            waits = [self.serve(endpoint) for endpoint in run.endpoint_ids()]
-            generate.ASKER.tidy()
-            run.refresh_from_db()
-            if run.is_open:
-                time.sleep(min(waits, default=0.0))
+        work_off(run, generate.ASKER)
         progress = read_progress(run)
         self.stdout.write(f"Run {run.pk}: {progress.written} responses, {progress.failed} failed.")
-        if run.status != GenerationRun.Status.COMPLETED:
-            raise CommandError(f"the run is {run.get_status_display()} {run.status_reason}".rstrip())
-
-    def serve(self, endpoint_id: int) -> float:
-        """Work until nothing is due; seconds until something may be."""
-        while (found := do_one(endpoint_id, [generate.ASKER])[0]) is not None:
-            if isinstance(found, Later):
-                return min(found.seconds, MOST_SLEEP)
-        return 0.0
+        check_ending(run)

@@ -23,10 +23,11 @@ CATALOGS = {
     if language != "en"
 }
 TEMPLATES = (
-    "base.html language_choice.html form_fields.html form_notes.html home.html 403.html 403_csrf.html "
-    "404.html out_of_range.html battles/battle.html battles/my_votes.html battles/no_place.html "
-    "battles/preview.html campaigns/join.html campaigns/guide.html campaigns/no_invite.html "
-    "registration/login.html registration/locked_out.html leaderboards/my_votes.html"
+    "base.html language_choice.html form_field.html form_fields.html form_notes.html form_required.html "
+    "home.html 403.html 403_csrf.html 404.html out_of_range.html battles/battle.html "
+    "battles/my_votes.html battles/no_place.html battles/preview.html campaigns/join.html "
+    "campaigns/guide.html campaigns/no_invite.html registration/login.html "
+    "registration/locked_out.html leaderboards/my_votes.html"
 )
 MODULES = (
     "battles/ballots.py battles/forms.py battles/models.py battles/reasons.py battles/screen.py "
@@ -88,6 +89,11 @@ def translations(entry: polib.POEntry) -> list[str]:
     return list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
 
 
+def by_words(one: Message) -> tuple[str, str, str]:
+    context, words, _several = one
+    return words.lower(), words, context or ""
+
+
 def update(language: str, path: Path) -> None:
     old = entries(polib.pofile(str(path))) if path.exists() else {}
     new = polib.POFile(wrapwidth=100)
@@ -97,7 +103,9 @@ def update(language: str, path: Path) -> None:
         "Plural-Forms": PLURALS[language],
     }
     count = int(PLURALS[language][9])
-    for context, words, several in sorted(raters_messages(), key=lambda one: (one[1].lower(), one[0] or "")):
+    for context, words, several in sorted(
+        raters_messages(), key=lambda one: (one[1].lower(), one[1], one[0] or "")
+    ):
         blank = {"msgstr_plural": dict.fromkeys(range(count), ""), "msgid_plural": several} if several else {}
         fresh = polib.POEntry(msgctxt=context, msgid=words, **blank)
         new.append(old.get((context, words, several), fresh))

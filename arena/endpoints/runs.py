@@ -65,7 +65,9 @@ class Run(models.Model):
     def pause(self, reason: str) -> bool:
         """No new call goes out; what is on its way is still read."""
         going = type(self)._default_manager.filter(pk=self.pk, status__in=self.GOING)
-        return bool(going.update(status=self.Status.PAUSED, status_reason=reason[:200]))
+        since = f" (since {timezone.now():%Y-%m-%d %H:%M} UTC)"
+        why = f"{reason[: 200 - len(since)]}{since}"
+        return bool(going.update(status=self.Status.PAUSED, status_reason=why))
 
     def resume(self) -> bool:
         paused = type(self)._default_manager.filter(pk=self.pk, status=self.Status.PAUSED)

@@ -61,7 +61,7 @@ def confirm(record: Import) -> bool:
 
 
 def _turn_to(record: Import, before: Any, state: str, **also: Any) -> bool:
-    also |= {"state": state, "is_cancelled": False, "done_rows": 0, "leased_until": None}
+    also |= {"state": state, "is_cancelled": False, "done_rows": 0, "leased_until": None, "finished_at": None}
     if not Import.objects.filter(pk=record.pk, state__in=before).exclude(stored_as="").update(**also):
         return False
     record.refresh_from_db()

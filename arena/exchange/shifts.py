@@ -25,6 +25,7 @@ from arena.exchange.models import Import
 
 LEASE = timedelta(minutes=2)
 AT_WORK = (Import.State.CHECKING, Import.State.STORING)
+ENDED = (Import.State.DONE, Import.State.REFUSED, Import.State.CANCELLED)
 # One transaction: 0.01 s or so, in which a vote has to wait.
 ROWS, CHARACTERS = 80, 150_000
 REMOVED = 200  # rows of one transaction
@@ -68,6 +69,8 @@ class Shift:
     def end(self, state: str, **facts: Any) -> None:
         """The work's last change of the record: nothing else is at it after that."""
         facts |= {"state": state, "leased_until": None}
+        if state in ENDED:
+            facts.setdefault("finished_at", timezone.now())
         if not self._mine.update(**facts):
             raise StoppedError
         for name, value in facts.items():
@@ -96,11 +99,10 @@ class Shift:
 
     def land(self, added: int) -> None:
         """Within the transaction of whatever has to appear together with the arrival."""
-        now = timezone.now()
         if self._mine.filter(is_cancelled=True).exists():
             raise StoppedError
-        Arrival.objects.filter(file=self.record).update(landed_at=now)
-        self.end(Import.State.DONE, added=added, done_rows=self.record.total_rows, finished_at=now)
+        Arrival.objects.filter(file=self.record).update(landed_at=timezone.now())
+        self.end(Import.State.DONE, added=added, done_rows=self.record.total_rows)
 
 
 def waiting(imports: QuerySet[Import], now: Any) -> QuerySet[Import]:

@@ -1,3 +1,4 @@
+import re
 from collections import Counter
 
 import pytest
@@ -153,7 +154,8 @@ def test_a_wrong_key_pauses_the_run(prompt_set, endpoint, server):
     run = plan_run(prompt_set, endpoint)
     assert isinstance(do_one(endpoint.pk, [label_asking.ASKER])[0], Claim)
     run.refresh_from_db()
-    assert run.status == LabelRun.Status.PAUSED and run.status_reason
+    assert run.status == LabelRun.Status.PAUSED
+    assert re.search(r"\w.* \(since \d{4}-\d\d-\d\d \d\d:\d\d UTC\)$", run.status_reason)
 
 
 def test_a_budget_is_never_exceeded(prompt_set, endpoint, server):

@@ -139,7 +139,7 @@ def test_a_check_can_be_cancelled_before_anybody_is_at_it(prompts):
     record = accept()
     assert intake.cancel(record)
     tasks.start(record)
-    assert state_of(record) == "cancelled"
+    assert state_of(record) == "cancelled" and Import.objects.get().finished_at
     assert not intake.cancel(record)
 
 

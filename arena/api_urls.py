@@ -1,7 +1,7 @@
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
+from arena.api_schema import Schema
 from arena.exchange import api as exchange
 from arena.leaderboards import api as leaderboards
 from arena.leaderboards import calibration_api, card_api, table_api
@@ -26,5 +26,5 @@ urlpatterns = [
         table_api.LatestTable.as_view(),
         name="latest-table",
     ),
-    path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("schema/", Schema.as_view(), name="api-schema"),
 ]

@@ -24,14 +24,14 @@ CATALOGS = {
 }
 TEMPLATES = (
     "base.html language_choice.html form_field.html form_fields.html form_notes.html form_required.html "
-    "home.html 403.html 403_csrf.html 404.html out_of_range.html battles/battle.html "
+    "home.html 403.html 403_csrf.html 404.html malformed.html out_of_range.html battles/battle.html "
     "battles/my_votes.html battles/no_place.html battles/preview.html campaigns/join.html "
     "campaigns/guide.html campaigns/no_invite.html registration/login.html "
     "registration/locked_out.html leaderboards/my_votes.html"
 )
 MODULES = (
     "battles/ballots.py battles/forms.py battles/models.py battles/reasons.py battles/screen.py "
-    "battles/views.py campaigns/models.py corpus/html.py"
+    "battles/views.py campaigns/models.py corpus/html.py malformed.py"
 )
 PLURALS = {
     "fr": "nplurals=2; plural=(n > 1);",

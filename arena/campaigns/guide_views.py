@@ -13,6 +13,7 @@ from arena.corpus.html import stored_html
 from arena.corpus.render import render as render_markdown
 from arena.raters import access
 from arena.raters.models import Role
+from arena.row_numbers import as_id
 
 
 @require_http_methods(["GET", "POST"])
@@ -49,7 +50,7 @@ def text_to_begin_with(campaign: Campaign, wanted) -> str:
 
 
 def version_of(campaign: Campaign, version: str) -> Guide:
-    guide = campaign.guides.filter(version=version).first() if version.isdecimal() else None
+    guide = campaign.guides.filter(version=as_id(version)).first()
     if guide is None:
         raise Http404
     return guide

@@ -15,6 +15,7 @@ from arena.campaigns.forms import GroupLinkForm, PersonalLinksForm
 from arena.campaigns.models import Campaign, Invite
 from arena.raters import access
 from arena.raters.models import Role
+from arena.row_numbers import as_id
 
 ROWS_A_PAGE = 100
 
@@ -124,7 +125,7 @@ def invite_revoke_all(request: HttpRequest, slug: str) -> HttpResponseBase:
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
     personal = campaign.invites.filter(rater__isnull=False)
     if request.POST.get("which") != "all":
-        personal = personal.filter(pk__in=[pk for pk in request.POST.getlist("invite") if pk.isdecimal()])
+        personal = personal.filter(pk__in=[as_id(pk) for pk in request.POST.getlist("invite")])
     return revoke(request, slug, personal)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from arena.corpus.reasoning import split_reasoning
+from arena.row_numbers import as_id
 
 Kind = Literal["refused", "truncated", "no_list", "conflict", "unknown_criterion"]
 
@@ -133,8 +134,8 @@ def _criterion(said: Any) -> str:
 def _name_of(said: str) -> str | None:
     """By number or by name."""
     names = list(CRITERIA)
-    if said.isdecimal() and said.isascii() and 1 <= int(said[:3]) <= len(names):
-        return names[int(said[:3]) - 1]
+    if (place := as_id(said)) and place <= len(names):
+        return names[place - 1]
     return said if said in CRITERIA else None
 
 

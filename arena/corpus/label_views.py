@@ -19,6 +19,7 @@ from arena.endpoints.models import Endpoint
 from arena.endpoints.run_acts import RunActs
 from arena.raters import access
 from arena.raters.models import Role
+from arena.row_numbers import as_id
 
 
 class LabelRunForm(forms.Form):
@@ -111,8 +112,7 @@ def spot_check(request: HttpRequest, pk: int) -> HttpResponseBase:
     prompt_set = own_set(request, pk)
     waiting = spot_checks.open_prompts(prompt_set, request.user)
     form = SpotCheckForm(request.POST if request.method == "POST" else None)
-    shown = request.POST.get("prompt", "")
-    prompt = waiting.filter(pk=shown).first() if shown.isdecimal() else None
+    prompt = waiting.filter(pk=as_id(request.POST.get("prompt", ""))).first()
     if prompt and form.is_bound and form.is_valid():
         SpotCheck.objects.get_or_create(
             prompt=prompt, checked_by=request.user, defaults={"criteria": form.cleaned_data}

@@ -18,6 +18,7 @@ from arena.corpus.redaction import redact_prompt, redact_response
 from arena.corpus.views import own_set, rows_of
 from arena.raters import access
 from arena.raters.models import Role
+from arena.row_numbers import as_id
 
 RESPONSES_A_PAGE = 20
 
@@ -73,7 +74,7 @@ def edit_labels(request: HttpRequest, prompt: Prompt) -> HttpResponseBase:
 def more_turns(data: Any) -> Any:
     """The form as it was typed, with room for one more turn."""
     copy = data.copy()
-    total = int(copy["turn-TOTAL_FORMS"]) if copy.get("turn-TOTAL_FORMS", "").isdecimal() else 0
+    total = as_id(copy.get("turn-TOTAL_FORMS", "")) or 0
     copy["turn-TOTAL_FORMS"] = str(min(total + 1, MOST_TURNS))
     return copy
 

@@ -22,6 +22,7 @@ from arena.corpus.prompt_filter import PromptFilter
 from arena.corpus.publishing import NotPublishableError, publish, reinstate, retire
 from arena.raters import access
 from arena.raters.models import Role
+from arena.row_numbers import as_id
 
 PROMPTS_A_PAGE = 50
 CHANGES_A_PAGE = 20
@@ -138,7 +139,7 @@ def prompt_set_labels(request: HttpRequest, pk: int) -> HttpResponseBase:
 def chosen_prompts(request: HttpRequest, question: PromptFilter) -> list[int]:
     found = question.found()
     if "all" not in request.POST:
-        found = found.filter(pk__in=[pk for pk in request.POST.getlist("prompt") if pk.isdecimal()])
+        found = found.filter(pk__in=[as_id(pk) for pk in request.POST.getlist("prompt")])
     return list(found.values_list("pk", flat=True))
 
 
@@ -195,8 +196,8 @@ def prompt_set_compare(request: HttpRequest, pk: int) -> HttpResponse:
     prompt_set = own_set(request, pk)
     others = access.objects_for(PromptSet.objects.all(), request.user, Role.ADMIN)
     others = others.filter(team=prompt_set.team_id, name=prompt_set.name).exclude(pk=pk).order_by("-version")
-    wanted = request.GET.get("with", "")
-    before = others.filter(pk=wanted).first() if wanted.isdecimal() else versions.previous_version(prompt_set)
+    wanted = as_id(request.GET.get("with", ""))
+    before = others.filter(pk=wanted).first() if wanted else versions.previous_version(prompt_set)
     context: dict[str, Any] = {"prompt_set": prompt_set, "others": others, "before": before}
     if before:
         difference = versions.compare(before, prompt_set)

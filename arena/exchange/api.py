@@ -19,6 +19,7 @@ from arena.exchange import intake, tasks
 from arena.exchange.formats.columns import COLUMNS
 from arena.exchange.formats.how import How
 from arena.exchange.formats.known import AUTO, NAMES
+from arena.exchange.formats.lines import unstorable
 from arena.exchange.formats.tables import CHOOSABLE
 from arena.exchange.models import Import
 from arena.raters import access
@@ -53,6 +54,15 @@ class ImportSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
+class ColumnsField(serializers.JSONField):
+    def to_internal_value(self, data: Any) -> Any:
+        """JSON from outside may nest deeper than Python reads."""
+        try:
+            return super().to_internal_value(data)
+        except RecursionError:
+            self.fail("invalid")
+
+
 class UploadSerializer(serializers.Serializer):
     kind = serializers.ChoiceField(choices=Import.Kind.choices)
     target = serializers.CharField(
@@ -73,7 +83,7 @@ class UploadSerializer(serializers.Serializer):
         max_length=200,
         help_text="columns that hold one model's responses each",
     )
-    columns = serializers.JSONField(
+    columns = ColumnsField(
         default=None, help_text='our columns to the file\'s, as JSON: {"id": "Number", "prompt": "Question"}'
     )
     encoding = serializers.ChoiceField(choices=CHOOSABLE, default="", allow_blank=True)
@@ -93,6 +103,9 @@ class UploadSerializer(serializers.Serializer):
         if not is_map or not columns.keys() <= ours.keys():
             words = _("An object is needed that gives some of %(ours)s the name of a column in the file.")
             raise serializers.ValidationError({"columns": words % {"ours": ", ".join(ours)}})
+        for header in columns.values():
+            if reason := unstorable(header):
+                raise serializers.ValidationError({"columns": _("A name %(reason)s.") % {"reason": reason}})
         return attrs
 
 

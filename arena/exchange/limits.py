@@ -1,19 +1,51 @@
+"""How much anybody may send. A body that is too large is refused before anything reads it."""
+
+from __future__ import annotations
+
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth import get_user
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.urls import resolve
+
+from arena.row_numbers import as_id
+
+MEGABYTE = 1024 * 1024
+# What is sent to any other page is a form, a list of names (1 MB) or of golds (5 MB).
+ELSEWHERE = 8 * MEGABYTE
+UPLOADS = frozenset({"import-new", "label-file"})
+# Programs say who they are in a header, which is looked at before the body.
+UPLOADS_BY_PROGRAMS = frozenset({"api-import-list"})
 
 
 class UploadLimit:
-    """Refuses a body that is too large before anything reads it; stands before the middleware that does."""
+    """Stands before the middleware that reads forms, of strangers too."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        length = request.META.get("CONTENT_LENGTH") or "0"
-        if not length.isdigit() or int(length) <= settings.MAX_UPLOAD_MB * 1024 * 1024:
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        length = as_id(request.META.get("CONTENT_LENGTH") or "0")
+        if length is not None and length <= min(ELSEWHERE, _largest_file()):
             return self.get_response(request)
-        context = {"limit": settings.MAX_UPLOAD_MB}
-        return render(request, "exchange/too_large.html", context, status=413)
+        place = place_of(request)
+        limit = _largest_file() if place in UPLOADS | UPLOADS_BY_PROGRAMS else ELSEWHERE
+        if length is None or length > limit:
+            return render(request, "exchange/too_large.html", {"limit": limit // MEGABYTE}, status=413)
+        if length > ELSEWHERE and place in UPLOADS and not get_user(request).is_authenticated:
+            return redirect_to_login(request.get_full_path())
+        return self.get_response(request)
+
+
+def _largest_file() -> int:
+    return settings.MAX_UPLOAD_MB * MEGABYTE
+
+
+def place_of(request: HttpRequest) -> str | None:
+    try:
+        return resolve(request.path_info).url_name
+    except Http404:
+        return None

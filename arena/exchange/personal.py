@@ -79,6 +79,6 @@ def _is_phone(candidate: str) -> bool:
 
 def _is_card(candidate: str) -> bool:
     """Luhn's check: every second digit from the right is doubled, its digits added up."""
-    digits = [int(digit) for digit in candidate if digit.isdigit()]
+    digits = [int(digit) for digit in candidate if digit in "0123456789"]
     doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
     return len(digits) in _LENGTHS and (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0

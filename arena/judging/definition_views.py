@@ -1,7 +1,5 @@
 """Pages on which an admin defines what judges are asked, and who they are."""
 
-import re
-
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -17,6 +15,7 @@ from arena.judging.prompting import RubricText
 from arena.judging.starters import STARTERS, from_guide
 from arena.raters import access
 from arena.raters.models import Role
+from arena.row_numbers import as_id
 
 
 @require_GET
@@ -93,10 +92,7 @@ def start_from(request: HttpRequest) -> dict[str, str]:
 
 
 def _from_rubric(request: HttpRequest) -> dict[str, str]:
-    pk = request.GET["from"]
-    if not re.fullmatch("[0-9]{1,18}", pk):
-        raise Http404
-    rubric = access.get_for(Rubric.objects.all(), request.user, Role.ADMIN, pk=int(pk))
+    rubric = access.get_for(Rubric.objects.all(), request.user, Role.ADMIN, pk=as_id(request.GET["from"]))
     return {"name": rubric.name} | fields_of(rubric_text(rubric))
 
 

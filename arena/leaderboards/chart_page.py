@@ -16,6 +16,7 @@ from arena.leaderboards.chart_rows import ChartRows, rows_of
 from arena.leaderboards.duels import NONE, say_share
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
 from arena.leaderboards.sentences import signed
+from arena.row_numbers import as_id
 
 TITLES = {
     "ratings": gettext_lazy("Ratings with their intervals"),
@@ -83,10 +84,8 @@ def build(boards: Iterable[Leaderboard], wanted: str, board: str, order: str = "
 def _sorted(chart: Chart, order: str) -> Chart:
     """Falling by the number that each cell begins with; an unknown order changes nothing."""
     name, _colon, column = order.partition(":")
-    if name != chart.name or not column.isascii() or not column.isdecimal() or len(column) > 4:
-        return chart
-    place = int(column)
-    if not 1 <= place <= len(chart.table.head):
+    place = as_id(column)
+    if name != chart.name or not place or place > len(chart.table.head):
         return chart
     rows = sorted(chart.table.rows, key=lambda row: _number(row[place]), reverse=True)
     return replace(chart, table=replace(chart.table, rows=rows), sorted_by=place)

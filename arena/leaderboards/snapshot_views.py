@@ -14,6 +14,7 @@ from arena.leaderboards.citation import cite
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.sentences import signed
 from arena.leaderboards.snapshot_diff import Moved, diff_of
+from arena.row_numbers import as_id
 
 AT_ONCE = 50
 
@@ -89,7 +90,7 @@ def snapshot_diff(request: HttpRequest, campaign: str, slug: str) -> HttpRespons
 
 def chosen(leaderboard: Leaderboard, wanted: str, below: Snapshot | None) -> Snapshot | None:
     if wanted:
-        found = leaderboard.snapshots.filter(pk=int(wanted)).first() if wanted.isdecimal() else None
+        found = leaderboard.snapshots.filter(pk=as_id(wanted)).first()
         if found is None:
             raise Http404
         return found

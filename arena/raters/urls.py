@@ -3,6 +3,7 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods
 
 from arena.raters import token_views, views
+from arena.raters.forms import SignInForm
 
 # Django's own forms would take a PUT for a POST.
 as_forms_are = require_http_methods(["GET", "HEAD", "POST"])
@@ -10,7 +11,9 @@ as_forms_are = require_http_methods(["GET", "HEAD", "POST"])
 urlpatterns = [
     path(
         "accounts/login/",
-        as_forms_are(auth.LoginView.as_view(redirect_authenticated_user=True)),
+        as_forms_are(
+            auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
+        ),
         name="login",
     ),
     path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),

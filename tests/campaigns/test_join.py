@@ -53,7 +53,7 @@ def test_a_link_that_has_run_out_says_so_kindly(small_campaign):
     assert "no longer works" in answer.content.decode()
 
 
-@pytest.mark.parametrize("token", ["nonsense", "a" * 300, "%00", "..%2f"])
+@pytest.mark.parametrize("token", ["nonsense", "a" * 300, "%20", "..%2f"])
 def test_an_unknown_token_says_the_same_as_a_revoked_one(client: Client, small_campaign, token):
     assert client.get(f"/join/{token}/").status_code in {404, 410}
 

@@ -1,8 +1,8 @@
 """Which pair to ask about next: how much a vote on each pair would settle, and drawing by it.
 
 The web app stores the weights (one per pair) and, at draw time, turns those of the eligible pairs into
-propensities; every propensity is logged with its battle, since a board of actively chosen pairs is fitted
-with inverse propensities.
+propensities; every propensity is logged with its battle, so that a board of actively chosen pairs can be
+fitted with inverse propensities (docs/method.md, section 7, says when that is worth its price).
 """
 
 from __future__ import annotations

@@ -135,6 +135,29 @@ def test_an_expired_battle_is_replaced_with_words(desk):
     assert not Vote.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("language", "sentence", "direction"),
+    [
+        ("fr", "Ce duel était ouvert depuis trop longtemps", "ltr"),
+        ("ar", "ظلّت تلك المواجهة مفتوحة مدة طويلة", "rtl"),
+    ],
+)
+@pytest.mark.parametrize("accept", [{"HX-Request": "true"}, {"Accept": "text/html"}], ids=["script", "form"])
+def test_the_sentence_about_an_expired_battle_is_in_the_raters_language(
+    desk, language, sentence, direction, accept
+):
+    battle = desk.on_screen()
+    Battle.objects.update(expires_at=timezone.now() - timedelta(minutes=1))
+    answer = desk.vote(battle, **accept, **{"Accept-Language": language})
+    assert answer.status_code == 410
+    words = answer.content.decode()
+    assert sentence in words and "<article" in words
+    assert "too long" not in words
+    if "<html" in words:
+        assert f'<html lang="{language}"' in words
+        assert ('dir="rtl"' in words.split(">", 2)[1]) == (direction == "rtl")
+
+
 def test_without_scripts_an_expired_battle_is_a_whole_page_with_a_new_one(desk):
     battle = desk.on_screen()
     Battle.objects.update(expires_at=timezone.now() - timedelta(minutes=1))

@@ -113,6 +113,12 @@ def test_finished_and_reveal(sit, size, scheme):
     take(page, f"reveal-{end}")
 
 
+def test_reveal_after_each_vote(sit):
+    rater = sit(WIDE, "light", reveal=Campaign.Reveal.AFTER_VOTE)
+    rater.press("b")
+    take(rater.page, "reveal-each-wide")
+
+
 def test_empty(sit):
     rater = sit(WIDE, "light")
     Battle.objects.all().delete()

@@ -13,7 +13,7 @@ __all__ = ["fill_route", "hardly_any_resamples", "visitors"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-WIDE = {"width": 1280, "height": 800}
+WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 375, "height": 760}
 ALL = {"resultTypes": ["violations"]}
 CONTRAST = ALL | {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
 
@@ -35,11 +35,11 @@ def look(browser, live_server, visitors):
     """look(who, addresses) is what axe finds on those pages."""
     opened = []
 
-    def look_at(who: str, addresses: list[str]) -> list[str]:
-        context = browser.new_context(viewport=WIDE)
+    def look_at(who: str, addresses: list[str], size=WIDE, findings=findings) -> list[str]:
+        context = browser.new_context(viewport=size)
         opened.append(context)
-        session = visitors[who].cookies["sessionid"].value
-        context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
+        if session := visitors[who].cookies.get("sessionid"):
+            context.add_cookies([{"name": "sessionid", "value": session.value, "url": live_server.url}])
         page = context.new_page()
         found = {address: findings(page, live_server.url + address) for address in addresses}
         return [f"{address} {fault}" for address, faults in found.items() for fault in faults]
@@ -57,6 +57,16 @@ def findings(page, address: str) -> list[str]:
     return faults + [f"dark: {fault}" for fault in faults_of(page, CONTRAST)]
 
 
+def findings_by_every_rule(page, address: str) -> list[str]:
+    """In dark as thoroughly as in light: what a page hides or shows may hang on it."""
+    found = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.goto(address)
+        found += [f"{scheme}: {fault}" for fault in faults_of(page, ALL)]
+    return found
+
+
 def faults_of(page, options: dict) -> list[str]:
     violations = Axe().run(page, options=options).response["violations"]
     return [f"{one['id']}: {node['target']}" for one in violations for node in one["nodes"]]
@@ -68,9 +78,19 @@ def test_axe_finds_nothing_on_any_page_of_the_team(look, visitors, fill_route):
     assert look("carol", addresses) == []
 
 
-def test_axe_finds_nothing_on_any_page_of_raters(look, visitors, fill_route, small_campaign):
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_axe_finds_nothing_on_any_page_of_raters(look, visitors, fill_route, small_campaign, size):
     addresses = pages_of(visitors["alice"], fill_route, raters=True)
     assert len(addresses) > 4
-    assert look("alice", addresses) == []
+    assert look("alice", addresses, size, findings_by_every_rule) == []
     type(small_campaign.campaign).objects.update(status="closed")
-    assert look("alice", ["/campaigns/small/battle/", "/campaigns/small/my-votes/"]) == []
+    closed = ["/campaigns/small/battle/", "/campaigns/small/my-votes/"]
+    assert look("alice", closed, size, findings_by_every_rule) == []
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_axe_finds_nothing_on_the_pages_that_strangers_get(look, visitors, fill_route, size):
+    """The invite before "Begin", signing in, and what has no place."""
+    addresses = [*pages_of(visitors["stranger"], fill_route, raters=True), "/campaigns/small/battle/"]
+    assert any(address.startswith("/join/") for address in addresses)
+    assert look("stranger", addresses, size, findings_by_every_rule) == []

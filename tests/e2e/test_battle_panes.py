@@ -6,6 +6,7 @@ import pytest
 
 from arena.battles.models import Vote
 from arena.corpus.models import Response
+from arena.corpus.render import render
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -125,3 +126,33 @@ def test_printed_the_responses_are_whole(sit):
     page.emulate_media(media="print")
     assert min(heights(page)) > WIDE["height"]
     assert page.locator(".whole-panes:visible, .together:visible, #vote-bar:visible").count() == 0
+
+
+WIDE_TEXT = (
+    "<think>First the long way round.</think>See:\n\n```sh\n" + "run --with-an-option " * 12 + "\n```\n\n"
+    "| "
+    + " | ".join(f"column-number-{n}" for n in range(12))
+    + " |\n"
+    + "|---" * 12
+    + "|\n"
+    + "| x " * 12
+    + "|"
+)
+
+
+def test_on_paper_nothing_is_cut_at_the_side_or_folded_away(sit):
+    page = sit({"width": 720, "height": 1000}, 1, 1).page
+    Response.objects.update(rendered_html=render(WIDE_TEXT))
+    page.reload()
+    page.wait_for_selector("article.battle")
+    page.emulate_media(media="print")
+    cut = """() => [...document.querySelectorAll('#stage .prose, #stage .prose *')]
+      .filter(one => getComputedStyle(one).overflowX !== 'visible' && one.scrollWidth > one.clientWidth + 1)
+      .map(one => one.tagName + '.' + one.className)"""
+    assert page.evaluate(cut) == []
+    outside = """() => [...document.querySelectorAll('#stage *')]
+      .filter(one => one.getBoundingClientRect().right > innerWidth)
+      .map(one => one.tagName + '.' + one.className)"""
+    assert page.evaluate(outside) == []
+    for text in page.locator("#stage .reasoning p").all():
+        assert text.bounding_box()["height"] > 0

@@ -11,9 +11,11 @@ from django.utils.translation import ngettext
 
 from arena.battles.models import Vote
 from arena.campaigns.models import Campaign
+from arena.corpus.models import Competitor
 from arena.judging.models import Judge, Judgment
 from arena.leaderboards import board_facts, sentences
-from arena.leaderboards.board_rows import Column, Row, axis_of, find_column, is_settled, rows_of
+from arena.leaderboards.board_rows import Column, Row, axis_of, find_column, is_settled, placed_of, rows_of
+from arena.leaderboards.board_view import WHOLE, Part, View, part_of
 from arena.leaderboards.charts import Axis
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.models import Leaderboard, SnapshotRun
@@ -63,6 +65,8 @@ class Page:
     terms: list[board_facts.Term] = field(default_factory=list)
     interval: str = "robust"
     resampled: str = ""
+    pinned: list[Row] = field(default_factory=list)
+    part: Part | None = None
 
 
 INTERVALS = ("robust", "bootstrap")
@@ -86,7 +90,7 @@ class Progress:
     waiting: bool
 
 
-def build(boards: Iterable[Leaderboard], wanted: str, interval: str = "robust") -> Page:
+def build(boards: Iterable[Leaderboard], wanted: str, interval: str = "robust", view: View = WHOLE) -> Page:
     boards = list(boards)
     tabs = sources(boards)
     source = choose_source(tabs, boards, wanted)
@@ -97,12 +101,14 @@ def build(boards: Iterable[Leaderboard], wanted: str, interval: str = "robust") 
     cautions = board_facts.cautions_of(columns)
     snapshots = [column.snapshot for column in columns if column.snapshot]
     simulated = board_facts.say_simulated(snapshots)
+    axis, placed = axis_of(columns), placed_of(columns)
+    part = part_of(placed, columns, view)
     return Page(
         source=source,
         sources=tabs,
         columns=columns,
-        rows=rows_of(columns),
-        axis=axis_of(columns),
+        rows=list(rows_of(columns, placed, part.rows, axis)),
+        axis=axis,
         sentence=sentence_of(columns, source, bool(simulated)) if columns[0].snapshot else "",
         simulated=simulated,
         facts=board_facts.facts_of(snapshots[0], source.is_judged) if snapshots else [],
@@ -112,6 +118,8 @@ def build(boards: Iterable[Leaderboard], wanted: str, interval: str = "robust") 
         terms=board_facts.terms_of(snapshots[0]) if snapshots else [],
         interval=interval,
         resampled=board_facts.say_resampled(columns[0].snapshot),
+        pinned=list(rows_of(columns, placed, part.pinned, axis)),
+        part=part,
     )
 
 
@@ -150,7 +158,8 @@ def title_of(board: Leaderboard) -> str:
 
 def columns_of(boards: Iterable[Leaderboard], source: Source, interval: str = "robust") -> list[Column]:
     mine = [board for board in boards if key_of(board) == source.key and not board.policies]
-    return [find_column(wanted, mine, interval) for wanted in BOARDS]
+    known: dict[int, Competitor] = {}
+    return [find_column(wanted, mine, interval, known) for wanted in BOARDS]
 
 
 def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> str:

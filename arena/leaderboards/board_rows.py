@@ -113,28 +113,52 @@ class Row:
     starts_component: bool
 
 
-def find_column(wanted: Board, boards: Sequence[Leaderboard], interval: str = "robust") -> Column:
+Placed = tuple[Competitor, Standing]
+
+
+def find_column(
+    wanted: Board,
+    boards: Sequence[Leaderboard],
+    interval: str = "robust",
+    known: dict[int, Competitor] | None = None,
+) -> Column:
+    """`known` gathers the competitors that several columns share, so that each is read once."""
     for leaderboard in boards:
         if (leaderboard.subset, leaderboard.style_control) == (wanted.subset, wanted.style_control):
             snapshot = leaderboard.snapshots.first()
-            standings = snapshot.standings.select_related("competitor") if snapshot else []
+            standings = standings_of(snapshot, known) if snapshot else []
             run = leaderboard.runs.order_by("-pk").first()
             by_competitor = {s.competitor_id: s for s in standings}
             return Column(wanted, leaderboard, snapshot, run, by_competitor, interval)
     return Column(wanted, None, None, None, {})
 
 
-def rows_of(columns: Sequence[Column]) -> list[Row]:
+def standings_of(snapshot: Snapshot, known: dict[int, Competitor] | None = None) -> list[Standing]:
+    known = {} if known is None else known
+    standings = list(snapshot.standings.all())
+    missing = [standing.competitor_id for standing in standings if standing.competitor_id not in known]
+    known |= Competitor.objects.in_bulk(missing) if missing else {}
+    for standing in standings:
+        standing.competitor = known[standing.competitor_id]
+    return standings
+
+
+def placed_of(columns: Sequence[Column]) -> list[Placed]:
     """One order for all three boards, that of the overall one, so that a move is seen as a crooked line."""
-    placed = list(_in_order(columns))
+    return list(_in_order(columns))
+
+
+def rows_of(
+    columns: Sequence[Column], placed: Sequence[Placed], shown: Sequence[Placed], axis: Axis
+) -> Iterator[Row]:
+    """Of all that are placed, those to be shown."""
     flags = [set(standing.flags) for _competitor, standing in placed]
     common = set.intersection(*flags) if len(flags) > 1 else set()
-    axis, rows, component = axis_of(columns), [], None
-    for competitor, standing in placed:
+    component = None
+    for competitor, standing in shown:
         starts = component is not None and standing.component != component
         component = standing.component
-        rows.append(_row(standing, _tags(competitor, standing, common), columns, axis, starts))
-    return rows
+        yield _row(standing, _tags(competitor, standing, common), columns, axis, starts)
 
 
 def axis_of(columns: Sequence[Column]) -> Axis:
@@ -143,7 +167,7 @@ def axis_of(columns: Sequence[Column]) -> Axis:
     return shared_axis(estimate for estimate in estimates if estimate)
 
 
-def _in_order(columns: Sequence[Column]) -> Iterator[tuple[Competitor, Standing]]:
+def _in_order(columns: Sequence[Column]) -> Iterator[Placed]:
     seen: set[int] = set()
     for column in columns:
         for standing in in_order(column.standings.values()):

@@ -13,6 +13,7 @@ from arena.campaigns.models import Campaign
 from arena.leaderboards import board_page, chart_page, compare_page, downloads, model_page, tasks
 from arena.leaderboards.api import SnapshotSerializer
 from arena.leaderboards.board_list import list_campaigns
+from arena.leaderboards.board_view import SORTS, View
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.forms import VisibilityForm
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
@@ -39,9 +40,13 @@ def board(request: HttpRequest, campaign: str) -> HttpResponse:
     context: dict[str, Any] = {"campaign": shown, "progress": progress, "may_take": may_take}
     if request.headers.get("HX-Request"):
         return render_progress(request, context)
-    page = board_page.build(boards, request.GET.get("source", ""), request.GET.get("interval", ""))
+    view = View.of(request.GET)
+    page = board_page.build(boards, request.GET.get("source", ""), request.GET.get("interval", ""), view)
     context |= {
         "page": page,
+        "view": view,
+        "sorts": SORTS.items(),
+        "turns": turns_of(page, view),
         "missing": board_page.missing_of(shown, page),
         "narrow": narrow_board(request),
         "may_publish": access.has_role(request.user, shown.team_id, Role.ADMIN),
@@ -122,6 +127,15 @@ def get_chart(request: HttpRequest, campaign: str, slug: str, name: str) -> Snap
     if chart is None:
         raise Http404
     return chart
+
+
+def turns_of(page: board_page.Page, view: View) -> list[tuple[str, str]]:
+    """The pages before and after this one: what each link says, and the parameters that lead there."""
+    part = page.part
+    if part is None:
+        return []
+    turns = ((_("Models before"), part.page - 1), (_("Further models"), part.page + 1))
+    return [(words, view.parameters(number)) for words, number in turns if 1 <= number <= part.pages]
 
 
 def render_progress(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:

@@ -160,3 +160,31 @@ def test_what_figures_mean_opens_by_keyboard(joust, visit, live_server):
     page.locator("details.terms summary").focus()
     page.keyboard.press("Enter")
     assert page.get_by_text("technical accuracy").is_visible()
+
+
+def test_hidden_columns_stay_hidden_when_the_reader_comes_back(joust, visit, live_server):
+    page, record = visit("ravi", viewport=WIDE)
+    page.goto(f"{live_server.url}/boards/joust/")
+    page.get_by_text("Columns", exact=True).click()
+    page.get_by_label("Hard prompts").uncheck()
+    page.get_by_label("Votes").uncheck()
+    assert shown(page) == ["overall", "style"]
+    page.goto(f"{live_server.url}/boards/joust/?sort=name")
+    assert shown(page) == ["overall", "style"]
+    assert page.locator("tbody td.votes").first.is_hidden()
+    page.get_by_text("Columns", exact=True).click()
+    page.get_by_label("Hard prompts").check()
+    assert shown(page) == list(BOARDS)
+    assert overflow(page) == 0
+    assert record.complaints == []
+
+
+def test_without_javascript_models_are_found_sorted_and_kept_on_top(joust, visit, live_server):
+    page, _record = visit("ravi", viewport=PHONE, java_script_enabled=False)
+    page.goto(f"{live_server.url}/boards/joust/")
+    assert page.get_by_text("Columns", exact=True).is_hidden()
+    page.get_by_label("Keep on top: Inlet").check()
+    page.get_by_label("Sort by").select_option("name")
+    page.get_by_role("button", name="Show").click()
+    assert page.locator("tbody th a").all_inner_texts()[:2] == ["Inlet", "Ember"]
+    assert page.get_by_label("Keep on top: Inlet").is_checked()

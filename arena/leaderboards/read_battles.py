@@ -14,12 +14,15 @@ from arena.battles.models import Battle, BattleNote, Outcome, Vote
 from arena.campaigns.models import Campaign
 from arena.judging.beside_people import majority
 from arena.judging.models import Judgment
+from arena.leaderboards.influential import add_influence
 
 RANDOM, LOSSES, DISPUTED, BOTH_BAD, NOTED = "random", "losses", "disputed", "both_bad", "noted"
+INFLUENTIAL = "influential"
 PICKS = {
     RANDOM: _("at random"),
     LOSSES: _("lost by the model, the most agreed first"),
     DISPUTED: _("people and judges disagree"),
+    INFLUENTIAL: _("whose votes move a rating most"),
     BOTH_BAD: _("both bad, the most agreed first"),
     NOTED: _("with a comment or a flag"),
 }
@@ -46,6 +49,8 @@ class PairOfResponses:
     battle: int
     people: Counter[str] = field(default_factory=Counter)
     judges: Counter[str] = field(default_factory=Counter)
+    influence: float = 0.0
+    influence_words: str = ""
 
     def won_by(self, competitor: int, outcomes: Counter[str] | None = None) -> int:
         """Votes for it, or of other outcomes than people's."""
@@ -136,6 +141,9 @@ def choose(
     if pick == BOTH_BAD:
         bad = [pair for pair in pairs if pair.people[Outcome.BOTH_BAD.value]]
         return sorted(bad, key=lambda pair: (-pair.people[Outcome.BOTH_BAD.value], pair.battle))
+    if pick == INFLUENTIAL:
+        known = add_influence(campaign, pairs, model, against)
+        return sorted(pairs, key=lambda pair: (-abs(pair.influence), pair.battle)) if known else []
     if pick == NOTED:
         noted = _noted(campaign)
         return [pair for pair in pairs if (pair.prompt, *pair.responses) in noted]

@@ -37,6 +37,7 @@ class Shown:
     people: list[tuple[str, int]]
     judges: list[tuple[str, int]]
     notes: list[BattleNote]
+    influence: str
 
 
 def shown(pairs: Sequence[PairOfResponses], reader: Any) -> list[Shown]:
@@ -58,6 +59,7 @@ def shown(pairs: Sequence[PairOfResponses], reader: Any) -> list[Shown]:
             people=_told(pair.people),
             judges=_told(pair.judges),
             notes=notes[pair.prompt, *pair.responses],
+            influence=pair.influence_words,
         )
         for pair in pairs
     ]

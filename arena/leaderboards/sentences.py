@@ -32,10 +32,10 @@ def list_names(names: Sequence[str]) -> str:
     return _("%(names)s and %(last)s") % {"names": ", ".join(shown), "last": rest}
 
 
-def signed(points: float) -> str:
+def signed(points: float, decimals: int = 0) -> str:
     """ "+12", "−31" with a minus sign proper, "0"."""
-    rounded = round(points)
-    return f"{'−' if rounded < 0 else '+' if rounded > 0 else ''}{abs(rounded)}"
+    rounded = round(points, decimals)
+    return f"{'−' if rounded < 0 else '+' if rounded > 0 else ''}{abs(rounded):.{decimals}f}"
 
 
 def say_first(first: Sequence[str], models: int) -> str:
@@ -115,8 +115,13 @@ def say_no_style(votes: int, why: Sequence[str]) -> str:
     return " ".join([first, *why])
 
 
-def say_unsettled(votes: int) -> str:
+def say_unsettled(votes: int, unjudged: bool = False) -> str:
+    """`unjudged`: of a board that judges were to help with, and didn't."""
     counted = ngettext("%(n)s vote", "%(n)s votes", votes) % {"n": f"{votes:,}"}
+    if unjudged:
+        return _("No judged battles yet: people's %(votes)s alone don't settle these ratings.") % {
+            "votes": counted
+        }
     return _("Not enough data: %(votes)s that count don't settle these ratings yet.") % {"votes": counted}
 
 

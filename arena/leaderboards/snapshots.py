@@ -126,7 +126,8 @@ def _fit_and_publish(run: SnapshotRun, rows: BoardRows, options: LeaderboardOpti
         computed = fit(rows, options, cutoff, run)
     except (NotEnoughDataError, NotConvergedError) as error:
         logger.info("snapshot of %s: too little data: %s", run.leaderboard.slug, error)
-        run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_unsettled(votes))
+        unjudged = isinstance(rows, CombinedRows) and not len(rows.both) + len(rows.judged)
+        run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_unsettled(votes, unjudged))
         return
     if options.style and not computed.coefficients:
         why = [warning for warning in computed.warnings if warning.startswith(STYLE_WARNING)]

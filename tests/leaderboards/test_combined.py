@@ -158,3 +158,14 @@ def test_a_judge_or_two_make_one_combined_board_of_each_subset(voted_campaign):
     combined = [b for b in ensure_leaderboards(small.campaign) if b.source == "combined"]
     assert [(b.subset, b.style_control) for b in combined] == [("all", False), ("hard", False)]
     assert {b.judge.name for b in combined} == {"Judge"}
+
+
+def test_a_combined_board_that_no_judge_has_helped_says_so(small_campaign, cast, cast_vote):
+    judge = Judge.objects.create(team=small_campaign.campaign.team, name="Judge")
+    cast_vote(small_campaign, small_campaign.prompts[0], "Ember", "Fjord", "tie", cast.alice_rater)
+    board = Leaderboard.objects.create(
+        campaign=small_campaign.campaign, slug="joined", name="Joined", source="combined", judge=judge
+    )
+    run = snapshots.take_snapshot(board)
+    assert run.state == "not_enough"
+    assert run.reason == "No judged battles yet: people's 1 vote alone don't settle these ratings."

@@ -41,7 +41,7 @@ CAMPAIGN_FIELDS = (
 CAMPAIGN_TIMES = ("ends_at", "names_shown_at")
 # How it went where it ran; brought back it is a draft.
 CAMPAIGN_STATE = ("status", "admission", "created_at", "opened_at", "closed_at")
-REPORT_FIELDS = ("capability", "sourcing", "contamination", "baselines")
+REPORT_FIELDS = ("capability", "sourcing", "contamination", "protocol", "baselines")
 
 
 class NotExportableError(Exception):

@@ -53,7 +53,9 @@ def store_plans(back: Return) -> None:
 
 def store_report_text(back: Return, told: Row | None) -> None:
     if told:
-        ReportText.objects.create(campaign=back.campaign, **{name: told[name] for name in REPORT_FIELDS})
+        ReportText.objects.create(
+            campaign=back.campaign, **{name: told.get(name, "") for name in REPORT_FIELDS}
+        )
 
 
 def store_calibrations(back: Return) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from arena.battles.models import Vote
+from django.db.models import Q
+
+from arena.battles.models import Battle, Vote
 from arena.campaigns.models import Campaign
-from arena.judging.models import Judgment
+from arena.judging.models import JudgeRun, Judgment
 from arena.leaderboards.analysis_plan import AnalysisPlan
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.models import Leaderboard
@@ -26,7 +28,10 @@ def options_of(plan: AnalysisPlan | None) -> dict[str, Any]:
 
 
 def registered_under(leaderboard: Leaderboard) -> AnalysisPlan | None:
-    """The plan that names this board and was frozen before its first vote; None: the board explores."""
+    """The plan that names this board and was frozen before its first vote; None: the board explores.
+
+    Votes from a file explore too, whatever day it names: nobody here knows who had seen them before.
+    """
     plan = frozen_plan(leaderboard.campaign_id)
     if plan is None or plan.frozen_at is None or board_name(leaderboard) not in plan.boards:
         return None
@@ -43,7 +48,9 @@ def board_name(leaderboard: Leaderboard) -> str:
 
 def anything_before(leaderboard: Leaderboard, at: datetime) -> bool:
     """Had anybody seen an outcome of this campaign, of people or of a judge that the board counts?"""
-    voted = Vote.objects.filter(battle__campaign=leaderboard.campaign_id, voted_at__lt=at).exists()
+    votes = Vote.objects.filter(battle__campaign=leaderboard.campaign_id)
+    voted = votes.filter(Q(voted_at__lt=at) | Q(battle__kind=Battle.Kind.RECORDED)).exists()
     if voted or leaderboard.source == Leaderboard.Source.RATERS:
         return voted
-    return Judgment.objects.filter(run__campaign=leaderboard.campaign_id, resolved_at__lt=at).exists()
+    judged = Judgment.objects.filter(run__campaign=leaderboard.campaign_id)
+    return judged.filter(Q(resolved_at__lt=at) | Q(run__kind=JudgeRun.Kind.RECORDED)).exists()

@@ -15,8 +15,9 @@ from django.utils.translation import gettext as _
 from arena.campaigns.models import Campaign
 from arena.leaderboards import board_page
 from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.report_draft import Block, Draft, Matter
 from arena.leaderboards.report_models import ReportText
-from arena.leaderboards.report_parts import PARTS, Block, Draft, Matter
+from arena.leaderboards.report_parts import PARTS
 
 
 @dataclass(frozen=True)

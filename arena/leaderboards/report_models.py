@@ -23,6 +23,12 @@ class ReportText(models.Model):
         blank=True,
         help_text=_("How was it checked that no model had seen the prompts, and what came out?"),
     )
+    protocol = models.TextField(
+        _("protocol of votes recorded elsewhere"),
+        blank=True,
+        max_length=5000,
+        help_text=_("who voted, what they were asked, whether names were hidden, how sides were decided"),
+    )
     baselines = models.TextField(
         _("baselines"),
         blank=True,

@@ -3,68 +3,27 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Callable, Sequence
 
-from django.db.models import Count, Max, Min
+from django.db.models import Count, F
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from arena.battles.models import Exclusion, Vote
-from arena.campaigns.models import Campaign
-from arena.corpus.models import Competitor, Prompt, Response
-from arena.judging.models import Judge, Judgment
+from arena.battles.models import Exclusion
+from arena.corpus.models import Competitor, Prompt
 from arena.leaderboards import board_page, chart_page, sentences
-from arena.leaderboards.board_page import Page
-from arena.leaderboards.board_rows import rank_words
-from arena.leaderboards.models import PairResult, Snapshot, SnapshotChart, Standing
+from arena.leaderboards.board_rows import FLAGS, in_order, rank_words
+from arena.leaderboards.models import PairResult, SnapshotChart, Standing
 from arena.leaderboards.reader_page import failures_by_model, read_competitor
 from arena.leaderboards.registration import frozen_plan
-from arena.leaderboards.report_models import Reading, ReportText
+from arena.leaderboards.report_draft import Block, Draft, Matter, say_day
+from arena.leaderboards.report_models import Reading
+from arena.leaderboards.report_protocol import protocol
 
 READ_SHOWN = 50
 READ_ENOUGH = 20
 """A failure analysis rests on at least so many battles read."""
 PAIRS_SHOWN = 60
-
-
-@dataclass(frozen=True)
-class Block:
-    """Text, a table (`rows` under `head`) or a picture (`source`), with what stands above it."""
-
-    text: str = ""
-    head: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-    source: str = ""
-    caption: str = ""
-
-
-@dataclass
-class Draft:
-    """What one part says, as it is being written."""
-
-    blocks: list[Block] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-
-    def say(self, text: str) -> None:
-        if text.strip():
-            self.blocks.append(Block(text=text))
-
-    def lay_out(self, head: Sequence[str], rows: Sequence[Sequence[object]], caption: str = "") -> None:
-        if rows:
-            told = [["–" if cell is None else str(cell) for cell in row] for row in rows]
-            self.blocks.append(Block(head=head, rows=told, caption=caption))
-
-
-@dataclass(frozen=True)
-class Matter:
-    """What the parts are written from."""
-
-    campaign: Campaign
-    page: Page
-    snapshot: Snapshot | None
-    text: ReportText
 
 
 def _capability(matter: Matter, draft: Draft) -> None:
@@ -81,7 +40,7 @@ def _items(matter: Matter, draft: Draft) -> None:
     draft.lay_out(
         [_("Prompt set"), _("Prompts"), _("Licence"), _("Published"), "SHA-256"],
         [
-            [f"{s.name} v{s.version}", s.n, s.licence, _day(s.published_at), s.content_hash or None]
+            [f"{s.name} v{s.version}", s.n, s.licence, say_day(s.published_at), s.content_hash or None]
             for s in sets
         ],
     )
@@ -95,67 +54,6 @@ def _items(matter: Matter, draft: Draft) -> None:
         draft.missing.append(_("Where the prompts come from."))
     if not matter.text.contamination.strip():
         draft.missing.append(_("Whether models may have seen the prompts, and how that was checked."))
-
-
-def _protocol(matter: Matter, draft: Draft) -> None:
-    campaign = matter.campaign
-    span = Vote.objects.filter(battle__campaign=campaign).aggregate(a=Min("voted_at"), b=Max("voted_at"))
-    words = {
-        "admission": campaign.get_admission_display(),
-        "reveal": campaign.get_reveal_display(),
-        "first": _day(span["a"]) or "–",
-        "last": _day(span["b"]) or "–",
-    }
-    draft.say(
-        _(
-            "Raters were admitted %(admission)s and saw two responses to one prompt side by side, without"
-            " names; sides by chance. Names were shown: %(reveal)s. Votes from %(first)s to %(last)s."
-        )
-        % words
-    )
-    guide = campaign.current_guide
-    if guide is None:
-        draft.missing.append(_("What raters were asked: there is no guide."))
-    else:
-        asked = {"version": guide.version, "text": guide.text}
-        draft.say(_("The guide, version %(version)d: %(text)s") % asked)
-    draft.lay_out(
-        [_("Model"), _("Organisation"), _("Licence"), _("Responses"), _("Answered as")],
-        list(_competitors(campaign)),
-    )
-    draft.lay_out(
-        [_("Judge"), _("Model"), _("Rubric"), _("Judgments")],
-        list(_judges(campaign)),
-        _("Judges, asked in both orders"),
-    )
-
-
-def _competitors(campaign: Campaign) -> Iterator[list[object]]:
-    for competitor in campaign.competitors.order_by("name"):
-        responses = Response.objects.filter(
-            competitor=competitor, prompt__prompt_set__in=campaign.prompt_sets.all()
-        )
-        answered = {
-            model for model in responses.values_list("answering_model", flat=True).distinct() if model
-        }
-        yield [
-            competitor.name,
-            competitor.organisation or None,
-            competitor.licence or None,
-            responses.count(),
-            ", ".join(sorted(answered)) or None,
-        ]
-
-
-def _judges(campaign: Campaign) -> Iterator[list[object]]:
-    judged = Judgment.objects.filter(run__campaign=campaign).exclude(outcome="").order_by("judge")
-    counted = list(judged.values_list("judge").annotate(n=Count("pk")))
-    judges = Judge.objects.select_related("endpoint", "rubric").in_bulk([pk for pk, _n in counted])
-    for pk, n in counted:
-        judge = judges[pk]
-        endpoint = judge.endpoint.model_id if judge.endpoint else None
-        rubric = f"{judge.rubric} ({judge.rubric.sha256[:12]})" if judge.rubric else None
-        yield [judge.name, endpoint, rubric, n]
 
 
 def _baselines(matter: Matter, draft: Draft) -> None:
@@ -180,9 +78,16 @@ def _headline(matter: Matter, draft: Draft) -> None:
     draft.say(matter.page.sentence)
     draft.say(" · ".join(" ".join(filter(None, (f.before, f.figure, f.after))) for f in matter.page.facts))
     draft.lay_out(
-        [_("Rank"), _("Model"), _("Rating"), _("95 % interval"), _("Battles")],
+        [_("Rank"), _("Model"), _("Rating"), _("95 % interval"), _("Battles"), _("To be careful about")],
         [
-            [rank_words(s), s.competitor.name, _points(s.rating), _interval(s.lower, s.upper), s.battles]
+            [
+                rank_words(s),
+                s.competitor.name,
+                _points(s.rating),
+                _interval(s.lower, s.upper),
+                s.battles,
+                ", ".join(str(FLAGS[flag]) for flag in s.flags if FLAGS[flag]) or None,
+            ]
             for s in _standings(matter)
         ],
     )
@@ -259,6 +164,10 @@ def _undecided(matter: Matter, draft: Draft) -> None:
     words = dict(PairResult.Verdict.choices)
     draft.lay_out([_("Verdict"), _("Pairs")], [[words[verdict], n] for verdict, n in sorted(counted.items())])
     open_ = pairs.exclude(verdict=PairResult.Verdict.DIFFERENT)
+    caption = _("Pairs that are not told apart")
+    if (n_open := open_.count()) > PAIRS_SHOWN:
+        shown = {"shown": PAIRS_SHOWN, "all": f"{n_open:,}"}
+        caption = _("Pairs that are not told apart: of %(all)s the %(shown)d nearest to it") % shown
     draft.lay_out(
         [_("Pair"), _("Verdict"), _("Points"), _("95 % interval"), _("p (Holm)")],
         [
@@ -269,9 +178,9 @@ def _undecided(matter: Matter, draft: Draft) -> None:
                 _interval(p.lower, p.upper),
                 None if p.p_adjusted is None else f"{p.p_adjusted:.3f}",
             ]
-            for p in open_[:PAIRS_SHOWN]
+            for p in open_.order_by(F("p").asc(nulls_last=True), "pk")[:PAIRS_SHOWN]
         ],
-        _("Pairs that are not told apart"),
+        caption,
     )
     for caution in [*matter.page.cautions, *matter.page.more_cautions]:
         draft.say(f"{caution.text}{f' ({caution.boards})' if caution.boards else ''}")
@@ -318,7 +227,7 @@ def _again(matter: Matter, draft: Draft) -> None:
 
 
 def _standings(matter: Matter) -> list[Standing]:
-    return list(matter.snapshot.standings.select_related("competitor")) if matter.snapshot else []
+    return in_order(matter.snapshot.standings.select_related("competitor")) if matter.snapshot else []
 
 
 def _draw(matter: Matter, draft: Draft, name: str) -> None:
@@ -327,10 +236,6 @@ def _draw(matter: Matter, draft: Draft, name: str) -> None:
     if chart is not None:
         source = "data:image/svg+xml;base64," + b64encode(chart.light.encode()).decode()
         draft.blocks.append(Block(source=source, caption=str(chart_page.TITLES[name])))
-
-
-def _day(at: datetime | None) -> str | None:
-    return f"{at:%Y-%m-%d}" if at else None
 
 
 def _points(value: float | None) -> str | None:
@@ -345,7 +250,7 @@ def _interval(lower: float | None, upper: float | None) -> str | None:
 PARTS: tuple[tuple[object, Callable[[Matter, Draft], None]], ...] = (
     (gettext_lazy("What is measured"), _capability),
     (gettext_lazy("Prompts: where from, and whether models knew them"), _items),
-    (gettext_lazy("Protocol"), _protocol),
+    (gettext_lazy("Protocol"), protocol),
     (gettext_lazy("Baselines"), _baselines),
     (gettext_lazy("Result"), _headline),
     (gettext_lazy("Breakdowns"), _breakdowns),

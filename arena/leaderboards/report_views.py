@@ -48,7 +48,7 @@ def board_report(request: HttpRequest, campaign: str) -> HttpResponse:
 class ReportTextForm(forms.ModelForm):
     class Meta:
         model = ReportText
-        fields = ("capability", "sourcing", "contamination", "baselines")
+        fields = ("capability", "sourcing", "contamination", "protocol", "baselines")
         widgets = {"capability": forms.Textarea(attrs={"rows": 2})}
 
 

@@ -59,13 +59,24 @@ def test_boards_named_by_a_plan_frozen_before_the_first_vote_are_registered(
     assert plan.sha256 in page
 
 
-def record_votes(small, cast_vote, raters):
+def record_votes(small, cast_vote, raters, kind="regular"):
     """240 votes by two people, on all pairs in turn."""
     pairs = list(itertools.combinations(NAMES, 2))
     for number in range(240):
         prompt, (a, b) = small.prompts[number // 10], pairs[number % 10]
         outcome = "model_b" if number % 7 == 0 else "model_a"
-        cast_vote(small, prompt, a, b, outcome, raters[number % 3], at=timezone.now())
+        cast_vote(small, prompt, a, b, outcome, raters[number % 3], at=timezone.now(), kind=kind)
+
+
+def test_votes_from_a_file_leave_every_board_exploratory_whatever_their_date(
+    voted_campaign, cast_vote, cast, signed_in
+):
+    small, carol = voted_campaign(votes=0), signed_in("carol")
+    write_and_freeze(carol)
+    raters = [cast.alice_rater, cast.bob_rater, Rater.objects.create(team=cast.team, pseudonym="third")]
+    record_votes(small, cast_vote, raters, kind="recorded")
+    assert snapshots.take_snapshot(ensure_leaderboards(small.campaign)[0]).snapshot.plan is None
+    assert "votes that came in a file" in plan_page(carol)
 
 
 def test_a_plan_frozen_after_a_vote_leaves_every_board_exploratory(voted_campaign, signed_in):
@@ -75,7 +86,7 @@ def test_a_plan_frozen_after_a_vote_leaves_every_board_exploratory(voted_campaig
     snapshot = snapshots.take_snapshot(ensure_leaderboards(small.campaign)[0]).snapshot
     assert snapshot.plan is None
     assert snapshot.options["margin"] == 25
-    assert "frozen after the first vote" in plan_page(carol)
+    assert "There were votes before it was frozen" in plan_page(carol)
 
 
 def test_a_draft_changes_no_number(voted_campaign, signed_in):

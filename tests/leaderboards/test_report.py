@@ -7,17 +7,21 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from arena.battles.models import Battle
+from arena.campaigns.models import Guide
 from arena.corpus.models import Competitor
-from arena.leaderboards import report, snapshots
+from arena.leaderboards import report, report_parts, snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.models import PairResult
 from arena.leaderboards.report_models import Reading, ReportText
 from arena.leaderboards.report_views import STYLE
+from tests.conftest import past_triggers
 
 
 @pytest.fixture
 def judged(voted_campaign, settings):
     settings.BOOTSTRAP_RESAMPLES = 50
     small = voted_campaign(votes=400)
+    Battle.objects.update(kind="regular", rater=None)  # as if given out here
     for board in ensure_leaderboards(small.campaign):
         snapshots.take_snapshot(board)
     return small
@@ -106,3 +110,45 @@ def test_the_report_is_styled_under_the_policy_of_the_site(judged, live_server, 
     page.goto(live_server.url + reverse("board-report", args=["joust"]))
     assert complaints == []
     assert page.evaluate("getComputedStyle(document.querySelector('.missing')).borderLeftWidth") == "4px"
+
+
+def test_of_votes_from_a_file_the_report_claims_no_protocol(judged):
+    assert "recorded elsewhere" not in told(built(judged).parts[2])
+    three = list(Battle.objects.order_by("pk").values_list("pk", flat=True)[:3])
+    Battle.objects.filter(pk__in=three).update(kind="recorded")
+    both = told(built(judged).parts[2])
+    assert "Raters were admitted" in both and "3 votes were recorded elsewhere" in both
+    Battle.objects.update(kind="recorded")
+    part = built(judged).parts[2]
+    assert "Raters were admitted" not in told(part) and "by version" not in told(part)
+    assert any("what they were asked" in words for words in part.missing)
+    ReportText.objects.create(campaign=judged.campaign, protocol="Asked on paper in May.")
+    part = built(judged).parts[2]
+    assert "Asked on paper in May." in told(part) and not part.missing
+
+
+def test_the_guide_stands_in_the_report_as_raters_read_it(judged, signed_in):
+    Guide.publish(judged.campaign, "Which is **better**?")
+    page = signed_in("ravi").get(reverse("board-report", args=["joust"])).content.decode()
+    assert "Which is <strong>better</strong>?" in page and "**better**" not in page
+
+
+def test_models_stand_by_falling_rating_with_what_to_be_careful_about(judged):
+    snapshot = ensure_leaderboards(judged.campaign)[0].snapshots.get()
+    standing = snapshot.standings.order_by("rating").first()
+    change = type(standing).objects.filter(pk=standing.pk).update
+    past_triggers(change, flags=["too_few_raters"], rank_lower=1)
+    rows = next(b.rows for b in built(judged).parts[4].blocks if "To be careful about" in b.head)
+    ratings = [float(row[2]) for row in rows]
+    assert ratings == sorted(ratings, reverse=True) and len(ratings) == 5
+    assert rows[-1][-1] == "too few raters"
+
+
+def test_of_many_undecided_pairs_those_nearest_to_a_decision_are_shown_and_it_says_so(judged, monkeypatch):
+    monkeypatch.setattr(report_parts, "PAIRS_SHOWN", 2)
+    snapshot = ensure_leaderboards(judged.campaign)[0].snapshots.get()
+    snapshot.pairs.update(verdict=PairResult.Verdict.UNDECIDED)
+    nearest = snapshot.pairs.order_by("p")[:2]
+    block = next(b for b in built(judged).parts[7].blocks if b.caption.startswith("Pairs that are not"))
+    assert block.caption == "Pairs that are not told apart: of 10 the 2 nearest to it"
+    assert [row[0] for row in block.rows] == [f"{p.first.name} – {p.second.name}" for p in nearest]

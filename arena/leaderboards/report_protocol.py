@@ -30,8 +30,8 @@ def protocol(matter: Matter, draft: Draft) -> None:
         if not matter.text.protocol.strip():
             draft.missing.append(
                 _(
-                    "Of the votes recorded elsewhere: who voted, what they were asked, whether they saw names,"
-                    " and how it was decided which response stood first."
+                    "Of the votes recorded elsewhere: who voted, what they were asked, whether they saw"
+                    " names, and how it was decided which response stood first."
                 )
             )
     draft.lay_out(

@@ -1,0 +1,114 @@
+"""Votes of three people and findings of judges asked elsewhere, from files to the card: counts made by hand.
+
+Twenty pairs; what the first person found is eight times the one side, eight times the other, four ties. The
+second differs on two of them, the third on none.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+
+import pytest
+from django.core.management import call_command
+
+from arena.campaigns.models import Campaign
+from arena.judging import calibration
+from arena.judging.models import Judge, JudgeRun
+from arena.leaderboards import campaign_agreement, judge_card
+
+pytestmark = pytest.mark.django_db
+
+A, B, TIE = "model_a", "model_b", "tie"
+FIRST = [A] * 8 + [B] * 8 + [TIE] * 4
+# One of each kind of difference: a win told the other way, a win told as a tie.
+SECOND = [B, *FIRST[1:8], TIE, *FIRST[9:]]
+# Takes the other side of five wins.
+SAGE = [B] * 5 + FIRST[5:]
+PEOPLE = {"annotator-1": FIRST, "annotator-2": SECOND, "annotator-3": FIRST}
+
+
+@pytest.fixture
+def bring(tmp_path, capsys):
+    """bring(turned=True) imports all; then the models change sides from pair to pair, else they never do."""
+
+    def write(name: str, header: str, rows) -> str:
+        with (tmp_path / name).open("w", newline="") as file:
+            csv.writer(file).writerows([header.split(","), *rows])
+        return str(tmp_path / name)
+
+    def votes(name: str, sides, found_by) -> str:
+        rows = [
+            (f"{who} {n}", f"p{n}", *sides[n], outcome, who)
+            for who, outcomes in found_by.items()
+            for n, outcome in enumerate(outcomes)
+        ]
+        return write(name, "vote_id,prompt_id,model_a,model_b,winner,judge", rows)
+
+    def make(*, turned: bool) -> Campaign:
+        sides = [("Birch", "Ash") if turned and n % 2 else ("Ash", "Birch") for n in range(20)]
+        prompts = [(f"p{n}", f"Question {n}?", ("cooking", "law")[n % 2]) for n in range(20)]
+        call_command("import_prompts", write("p.csv", "id,prompt,category", prompts), "--set", "Twenty")
+        texts = [(f"p{n}", model, f"{model} on {n}.") for n, both in enumerate(sides) for model in both]
+        call_command("import_responses", write("r.csv", "prompt_id,model,response", texts), "--set", "Twenty")
+        call_command("publish_set", "Twenty")
+        call_command("create_campaign", "recorded", "--set", "Twenty")
+        call_command("import_votes", votes("people.csv", sides, PEOPLE), "--campaign", "recorded")
+        judges = votes("judges.csv", sides, {"sage": SAGE, "echo": FIRST})
+        call_command("import_votes", judges, "--campaign", "recorded", "--judges")
+        capsys.readouterr()
+        return Campaign.objects.get()
+
+    return make
+
+
+def card(campaign: Campaign, name: str) -> dict:
+    return judge_card.compute(campaign, Judge.objects.get(name=name)).figures
+
+
+def shares(found: dict) -> tuple[int, int]:
+    return found["every"]["successes"], found["every"]["n"]
+
+
+def test_people_are_held_against_each_other_by_kappa_and_their_majority_is_counted(bring):
+    campaign = bring(turned=True)
+    each_two = {tuple(two["names"]): two for two in card(campaign, "sage")["agreement"]["each_two"]}
+    told = {names: (shares(two), two["kappa"]["estimate"]) for names, two in each_two.items()}
+    # Agreement .9; by chance .4 x .35 + .4 x .4 + .2 x .25 = .35.
+    differing = ((18, 20), pytest.approx((0.9 - 0.35) / (1 - 0.35)))
+    assert told == {
+        ("annotator-1", "annotator-2"): differing,
+        ("annotator-1", "annotator-3"): ((20, 20), pytest.approx(1.0)),
+        ("annotator-2", "annotator-3"): differing,
+    }
+    labels = calibration.fix_labels(campaign, "Majority", seed=1, least_votes=3)
+    assert Counter(labels.labels.values_list("outcome", flat=True)) == {A: 8, B: 8, TIE: 4}
+    assert labels.left_out == {}
+
+
+def test_each_recorded_judge_has_a_card_with_its_agreement_and_no_calls(bring):
+    campaign = bring(turned=True)
+    assert JudgeRun.objects.get().kind == JudgeRun.Kind.RECORDED
+    sage, echo = card(campaign, "sage"), card(campaign, "echo")
+    # With the first and third person 15 each; with the second one win more and one win less.
+    assert shares(sage["agreement"]["votes"]) == (45, 60)
+    assert shares(sage["agreement"]["majority"]) == (15, 20)
+    # By chance .4 x .15 + .4 x .65 + .2 x .2 = .36.
+    kappa = sage["agreement"]["majority"]["kappa"]["estimate"]
+    assert kappa == pytest.approx((0.75 - 0.36) / (1 - 0.36))
+    assert shares(echo["agreement"]["majority"]) == (20, 20)
+    assert sage["swap"] is sage["cost"] is sage["contradictions"] is None
+    assert {one["category"] for one in sage["agreement"]["categories"]} == {"cooking", "law"}
+    between = campaign_agreement.figures_of(campaign)["between"]
+    assert [(set(one["judges"]), shares(one["figures"])) for one in between] == [({"sage", "echo"}, (15, 20))]
+
+
+@pytest.mark.parametrize("turned", [True, False])
+def test_the_card_says_when_sides_are_confounded_with_models(bring, signed_in, turned):
+    campaign = bring(turned=turned)
+    figures = card(campaign, "sage")
+    assert figures["sides"]["confounded"] is not turned
+    judge = Judge.objects.get(name="sage")
+    page = signed_in("ravi").get(f"/judges/{judge.pk}/card/").content.decode()
+    assert ("Sides are confounded with models" in page) is not turned
+    assert "whether it was asked in both orders isn&#x27;t known" in page

@@ -106,6 +106,7 @@ class EndpointForm(forms.ModelForm):
                 "Its name, never the key; it ends in _KEY or _TOKEN. Left empty, no key is sent."
             ),
             "key_file": _("Its absolute path, like /run/secrets/openai.key; the file must have mode 0600."),
+            "is_internal": _("Else no text of theirs is ever sent here."),
             "structured_mode": _("Lowered by itself when the server refuses it."),
             "input_price": _("US dollars; needed for budgets."),
             "output_price": _("US dollars; needed for budgets."),

@@ -1,4 +1,4 @@
-"""Judgments as rows of a fit: one judge's, or a panel's, battle by battle."""
+"""Judgments as rows of a fit: one judge's, or a panel's."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ OF_JUDGE = {
 # Judges without a majority disagree as two orders do: the same policy says what becomes of both.
 OF_PANEL = {"model_a": "model_a", "model_b": "model_b", "tie": "tie", "tie_split": "tie_unstable"}
 LEAST_HEARD = 2
+_SIDES = {"model_a": "model_b", "model_b": "model_a"}
+# Places in Judgment.Outcome, told from the other side.
+_SWAPPED = [Judgment.Outcome.values.index(_SIDES.get(name, name)) for name in Judgment.Outcome.values]
 
 
 def judge_code(leaning: bool, unknown: int) -> Case:
@@ -55,27 +58,41 @@ def of_panel(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
 
 
 def decide_panel(columns: Columns) -> tuple[Columns, dict[str, int]]:
-    """One row a battle. `columns` by battle and row, `rater` the judge, outcomes as `panel_code` has them."""
-    asked: dict[int, dict[int, int]] = defaultdict(dict)
-    first: dict[int, int] = {}
-    for place, (battle, judge, outcome) in enumerate(
-        zip(*(columns[name].tolist() for name in ("battle", "rater", "outcome")), strict=True)
-    ):
-        first.setdefault(battle, place)
+    """One row a pair of responses, as its first battle shows it; a file may give every judge its own battle.
+
+    `columns` by battle and row, `rater` the judge, outcomes as `panel_code` has them.
+    """
+    asked: dict[Subject, dict[int, tuple[int, int]]] = defaultdict(dict)
+    first: dict[Subject, int] = {}
+    names = ("pk", "battle", "prompt", "response_a", "response_b", "rater", "outcome")
+    for place, row in enumerate(zip(*(columns[name].tolist() for name in names), strict=True)):
+        pk, battle, prompt, a, b, judge, outcome = row
+        subject = _subject(battle, prompt, a, b)
+        first.setdefault(subject, place)
+        if a != columns["response_a"][first[subject]]:
+            outcome = _SWAPPED[outcome]
         # A judge asked again speaks by its latest finding.
-        asked[battle][judge] = outcome
+        asked[subject][judge] = max(asked[subject].get(judge, (0, 0)), (pk, outcome))
     kept: list[int] = []
     outcomes: list[int] = []
-    for battle, found in asked.items():
-        decided = _decide([Judgment.Outcome.values[code] for code in found.values()])
+    for subject, found in asked.items():
+        decided = _decide([Judgment.Outcome.values[code] for _pk, code in found.values()])
         if decided in OF_PANEL:
-            kept.append(first[battle])
+            kept.append(first[subject])
             outcomes.append(OUTCOMES.index(OF_PANEL[decided]))
     rows = np.array(kept, dtype=np.int64)
     decided_columns = {name: column[rows] for name, column in columns.items()}
     decided_columns["outcome"] = np.array(outcomes, dtype=np.int64)
     decided_columns["rater"] = np.zeros(len(rows), dtype=np.int64)
     return decided_columns, {"no_quorum": len(asked) - len(kept)}
+
+
+Subject = tuple[int, int, int]
+
+
+def _subject(battle: int, prompt: int, a: int, b: int) -> Subject:
+    """What is judged: two responses in no order or, where a file named none, the battle alone."""
+    return (prompt, min(a, b), max(a, b)) if a > 0 and b > 0 else (-battle, 0, 0)
 
 
 def _decide(outcomes: list[str]) -> str:

@@ -102,7 +102,7 @@ def say_nothing(leaderboard: Leaderboard, left_out: Mapping[str, int]) -> str:
     elif judged:
         first = _("This judge has given no verdict yet.")
     elif by_panel:
-        first = _("No battle has been judged by two judges yet.")
+        first = _("No two responses have been judged by two judges yet.")
     else:
         first = _("There is no vote yet.")
     return " ".join([first, *say_left_out(left_out)])
@@ -184,8 +184,9 @@ LEFT_OUT = {
         "%(n)s judgments ended without a verdict and are not in.",
     ),
     "no_quorum": (
-        "%(n)s battle has fewer than two judges with a verdict, or no more than half; it is not in.",
-        "%(n)s battles have fewer than two judges with a verdict, or no more than half; they are not in.",
+        "%(n)s pair of responses has fewer than two judges with a verdict, or no more than half; it is not in.",
+        "%(n)s pairs of responses have fewer than two judges with a verdict, or no more than half; they are not"
+        " in.",
     ),
     "superseded": (
         "%(n)s judgment was replaced by a later one on the same battle.",

@@ -141,3 +141,21 @@ def test_a_board_that_counts_flips_by_their_average_can_be_fitted(small_campaign
     before = {s.competitor.name: s.rating for s in plain.snapshot.standings.select_related("competitor")}
     # Ember is a of the fourth battle, and the flip leans to b.
     assert names["Ember"] < before["Ember"]
+
+
+def test_judges_of_the_same_two_responses_are_one_panel_whichever_battle_and_side_they_saw(
+    small_campaign, battles, make_judge, board, cast_vote, cast
+):
+    """As a file of recorded judgments gives them: a battle for each judge, sides as each saw them."""
+    first = battles[0]
+    names = first.competitor_b.name, first.competitor_a.name
+    turned = cast_vote(small_campaign, first.prompt, *names, "tie", cast.bob_rater).battle
+    assert {turned.response_a, turned.response_b} == {first.response_a, first.response_b}
+    make_judge(small_campaign, "Ada", {first: "model_a"})
+    make_judge(small_campaign, "Bea", {turned: "model_b"})
+    outcomes, rows = read(board(source=Leaderboard.Source.PANEL))
+    assert (outcomes, rows.left_out) == (["model_a"], {})
+    make_judge(small_campaign, "Cid", {turned: "model_a"})
+    make_judge(small_campaign, "Dee", {turned: "model_a"})
+    outcomes, _rows = read(board(source=Leaderboard.Source.PANEL))
+    assert outcomes == ["tie_unstable"]

@@ -184,9 +184,8 @@ LEFT_OUT = {
         "%(n)s judgments ended without a verdict and are not in.",
     ),
     "no_quorum": (
-        "%(n)s pair of responses has fewer than two judges with a verdict, or no more than half; it is not in.",
-        "%(n)s pairs of responses have fewer than two judges with a verdict, or no more than half; they are not"
-        " in.",
+        "%(n)s pair of responses has fewer than two judges with a verdict, or half of them: it is not in.",
+        "%(n)s pairs of responses have fewer than two judges with a verdict, or half of them: they are out.",
     ),
     "superseded": (
         "%(n)s judgment was replaced by a later one on the same battle.",

@@ -16,6 +16,7 @@ from arena.leaderboards import board_facts
 from arena.leaderboards.board_page import Source, choose_source, columns_of, sources
 from arena.leaderboards.board_rows import Column, rank_words
 from arena.leaderboards.duels import NONE, Duel, say_interval, say_points, say_share, say_verdict
+from arena.leaderboards.model_texts import Texts, texts_of
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
 from ratings.scale import win_probability
 
@@ -81,6 +82,7 @@ class Page:
     categories: list[CategoryLine]
     history: list[HistoryLine]
     exposure: list[ExposureLine]
+    texts: Texts | None
 
 
 def find_competitor(boards: Sequence[Leaderboard], name: str) -> Competitor | None:
@@ -107,6 +109,7 @@ def build(campaign: Campaign, boards: Sequence[Leaderboard], competitor: Competi
         categories=list(_categories(main, competitor)) if main else [],
         history=list(_history(main, competitor)) if main else [],
         exposure=list(_exposure(campaign, competitor, _newest_cutoff(columns.values()))),
+        texts=texts_of(campaign, competitor),
     )
 
 

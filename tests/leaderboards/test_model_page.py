@@ -2,6 +2,7 @@
 
 import pytest
 
+from arena.corpus.models import Response
 from arena.leaderboards import snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.models import Leaderboard, Standing
@@ -89,3 +90,28 @@ def test_the_board_links_to_it(joust, signed_in):
         '<a href="/boards/joust/model/?name=Grove">'
         in signed_in("ravi").get("/boards/joust/").content.decode()
     )
+
+
+def test_its_style_stands_beside_that_of_the_others_and_leaks_are_counted(joust, signed_in):
+    fjord = next(one for one in joust.competitors if one.name == "Fjord")
+    mine = [one for one in joust.responses if one.competitor_id == fjord.pk]
+    others = [one for one in joust.responses if one.competitor_id != fjord.pk]
+    Response.objects.update(leak="clean")
+    Response.objects.filter(pk__in=[one.pk for one in mine[:3]]).update(leak="found")
+    Response.objects.filter(pk=mine[3].pk).update(leak="dismissed")
+    Response.objects.filter(pk=others[0].pk).update(leak="found")
+    answer = signed_in("ravi").get(PAGE, {"name": "Fjord"})
+    texts = answer.context["page"].texts
+    mean, of_others = (sum(one.characters for one in many) / len(many) for many in (mine, others))
+    (line,) = [line for line in texts.style if line.name == "characters"]
+    assert (line.mean, line.others) == (f"{mean:,.1f}", f"{of_others:,.1f}")
+    assert float(line.ratio) == pytest.approx(mean / of_others, abs=0.01)
+    assert (texts.responses, texts.found, texts.dismissed, texts.unchecked) == (len(mine), 3, 1, 0)
+    assert f"{len(mine)} responses: 3 say who wrote them, 1 were cleared" in text_of(answer)
+
+
+def test_a_model_without_texts_has_no_style(joust, signed_in):
+    Response.objects.update(is_blank=True)
+    answer = signed_in("ravi").get(PAGE, {"name": "Fjord"})
+    assert answer.context["page"].texts is None
+    assert "How it writes" not in text_of(answer)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from arena.exchange.formats.tables import ENCODING_NAMES
-
 _HEAD = 256 * 1024
 _WORDS = 6
 _ODD = re.compile(rb"[^\s,;\t|\"']*[\x80-\xff][^\s,;\t|\"']*")
@@ -26,7 +24,3 @@ def odd_words(source: Path) -> dict[str, list[str]]:
         decoded = {name: [word.decode(name, "replace") for word in found] for name in _EIGHT_BIT}
         return {name: words for name, words in decoded.items() if "\ufffd" not in "".join(words)}
     return {}
-
-
-def titles(found: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
-    return [(ENCODING_NAMES[name], words) for name, words in found.items()]

@@ -11,7 +11,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
 
-from arena.exchange import uploads
+from arena.exchange import onward, recall, uploads
 from arena.exchange.formats.how import AS_FOUND, How
 from arena.exchange.formats.problems import RefusedError
 from arena.exchange.imports import OvertakenError, outcome, plan_import, store
@@ -102,11 +102,13 @@ def work_on(record: Import) -> None:
 
 def _check(shift: Shift) -> None:
     record = shift.record
+    recalled = recall.apply(record) if record.turn == 1 else []
     with uploads.list_of_errors(record) as every_error:
         plan = _plan(record, _each(shift.note), every_error)
     state = Import.State.PREVIEWED if plan.is_sound else Import.State.REFUSED
     shift.note(0)
-    shift.end(state, **outcome(plan))
+    found = outcome(plan)
+    shift.end(state, **found | {"notices": [*recalled, *found["notices"]]})
     if plan.is_sound and record.options.get("at_once"):
         confirm(record)
 
@@ -125,7 +127,8 @@ def _store(shift: Shift) -> None:
     except OvertakenError as error:
         shift.end(Import.State.PREVIEWED, notices=[*record.notices, str(error)], done_rows=0)
         return
-    _forget_file(record)
+    if not onward.waits(record):
+        _forget_file(record)
 
 
 def _plan(record: Import, each: Callable[[int], object], every_error: Callable[..., object]) -> Plan:

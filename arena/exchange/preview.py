@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from arena.corpus.models import Prompt
-from arena.exchange import uploads
+from arena.exchange import encodings, uploads
 from arena.exchange.formats.how import How
 from arena.exchange.formats.problems import RefusedError
 from arena.exchange.formats.reading import Layout, first_rows, look_at
@@ -21,13 +22,36 @@ CUT = 20_000  # characters of a text; the import keeps all of it
 
 
 def layout_of(record: Import) -> Layout | None:
-    """None when the file is gone or can't be read as it is told to be."""
+    """None when the file is gone or can't be read as it is told to be.
+
+    Where only its encoding is in the way, its columns are shown in the first that fits, to be chosen by.
+    """
     if not uploads.is_kept(record):
         return None
-    try:
-        return look_at(record.kind, uploads.path_of(record), record.file_name, How.from_json(record.options))
-    except RefusedError:
-        return None
+    how = How.from_json(record.options)
+    fitting = () if how.encoding else encodings.odd_words(uploads.path_of(record))
+    for encoding in (how.encoding, *fitting):
+        with suppress(RefusedError):
+            return _look(record, replace(how, encoding=encoding))
+    return None
+
+
+def _look(record: Import, how: How) -> Layout:
+    return look_at(record.kind, uploads.path_of(record), record.file_name, how)
+
+
+def by_place(record: Import, shown: Layout | None, how: How) -> How:
+    """The same columns by the names that they have in the encoding that was chosen."""
+    if shown is None or not how.encoding or how.encoding == shown.encoding:
+        return how
+    with suppress(RefusedError):
+        columns = _look(record, how).columns
+        if len(columns) == len(shown.columns):
+            named = dict(zip(shown.columns, columns, strict=True))
+            chosen = how.columns and {name: named.get(told, told) for name, told in how.columns.items()}
+            models = tuple(named.get(told, told) for told in how.model_columns)
+            return replace(how, columns=chosen, model_columns=models)
+    return how
 
 
 def first_look(record: Import) -> list[dict[str, Any]]:

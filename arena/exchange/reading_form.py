@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from arena.exchange.formats.columns import COLUMNS, CRITERIA
+from arena.exchange.formats.columns import COLUMNS, CRITERIA, REQUIRED
 from arena.exchange.formats.how import AS_FOUND, How
 from arena.exchange.formats.known import AUTO, CANONICAL, FORMATS
 from arena.exchange.formats.reading import Layout
 from arena.exchange.formats.tables import CHOOSABLE, ENCODING_NAMES
 from arena.exchange.models import Import
+from arena.exchange.proposals import NOTHING, Proposal
 
 _DELIMITERS = (
     (",", gettext_lazy("comma")),
@@ -23,14 +25,29 @@ _DELIMITERS = (
     ("|", gettext_lazy("bar")),
 )
 _PREFIX = "column-"
+_TOLD = ("format", "judges", "model", "encoding", "delimiter")
 
 
 class ReadingForm(forms.Form):
-    """`layout` is None if not even the beginning can be read: then only the encoding can be chosen."""
+    """`layout` is None if not even the beginning can be read: then only the encoding can be chosen.
 
-    def __init__(self, data: Any, *, kind: str, layout: Layout | None, how: How) -> None:
+    `words` show what the file would be in each encoding, if it can't be told: then one has to be chosen.
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        *,
+        kind: str,
+        layout: Layout | None,
+        how: How,
+        proposal: Proposal = NOTHING,
+        words: Mapping[str, list[str]] | None = None,
+    ) -> None:
         super().__init__(data)
-        self.kind, self.layout, self.how = kind, layout, how
+        self.kind, self.layout, self.how, self.words = kind, layout, how, words or {}
+        is_told = bool(how.model or how.model_columns or how.columns is not None)
+        self.proposal = NOTHING if is_told else proposal
         self._offer_encoding()
         if layout is None:
             return
@@ -47,7 +64,24 @@ class ReadingForm(forms.Form):
     def is_of_another_arena(self) -> bool:
         return bool(self.layout and self.layout.format and self.how.format != CANONICAL)
 
+    @property
+    def lacks_columns(self) -> bool:
+        """Which column is which, or whose, has to be told before the file can be read."""
+        if self.layout is None or self.is_of_another_arena or not self.layout.columns:
+            return False
+        told = set(self.layout.meanings if self.how.columns is None else self.how.columns)
+        told |= {"model", "response"} if self.how.model_columns else {"model"} if self.how.model else set()
+        return any(not told & set(group) for group in REQUIRED[self.kind])
+
+    @property
+    def encodings(self) -> list[tuple[str, str, list[str]]]:
+        return [(name, ENCODING_NAMES[name], words) for name, words in self.words.items()]
+
     def _offer_encoding(self) -> None:
+        if self.words:
+            self._choose("encoding", _("Encoding"), [(name, ENCODING_NAMES[name]) for name in CHOOSABLE], "")
+            self.fields["encoding"].required = True
+            return
         found = ENCODING_NAMES.get(self.layout.encoding, "") if self.layout else ""
         told = _("as found (%(encoding)s)") % {"encoding": found} if found else _("as found")
         choices = [("", told), *((name, ENCODING_NAMES[name]) for name in CHOOSABLE)]
@@ -72,7 +106,7 @@ class ReadingForm(forms.Form):
         )
 
     def _offer_models(self, layout: Layout) -> None:
-        if "model" not in layout.meanings:
+        if "model" not in layout.meanings or self.how.model:
             self.fields["model"] = forms.CharField(
                 required=False,
                 max_length=200,
@@ -80,18 +114,21 @@ class ReadingForm(forms.Form):
                 help_text=_("for a file of one model"),
                 initial=self.how.model,
             )
-        others = layout.models or self.how.model_columns
+        others = dict.fromkeys((*self.proposal.models, *self.how.model_columns, *layout.models))
+        if not {"model", "response"} & layout.meanings.keys():
+            others |= dict.fromkeys(layout.unknown)
         if others:
             self.fields["model_columns"] = forms.MultipleChoiceField(
                 required=False,
                 label=_("Columns that hold one model's responses each"),
                 choices=[(header, header) for header in others],
                 widget=forms.CheckboxSelectMultiple,
-                initial=list(self.how.model_columns or ([] if self.how.model else layout.models)),
+                initial=list(self.how.model_columns or self.proposal.models),
             )
 
     def _offer_columns(self, layout: Layout) -> None:
-        meanings = layout.meanings if self.how.columns is None else self.how.columns
+        proposed = self.proposal.columns or layout.meanings
+        meanings = proposed if self.how.columns is None else self.how.columns
         choices = [("", "—"), *((header, header) for header in layout.columns if header.strip())]
         for name in COLUMNS[self.kind]:
             if name in CRITERIA and name not in meanings:
@@ -117,17 +154,16 @@ class ReadingForm(forms.Form):
         return cleaned
 
     def chosen(self) -> How:
-        """As the valid form says."""
-        said = self.cleaned_data
-        return How(
-            format=said.get("format") or AUTO,
-            judges=said.get("judges", False),
-            model=said.get("model", "").strip(),
-            columns=self._chosen_columns(said),
-            model_columns=tuple(said.get("model_columns", ())),
-            encoding=said.get("encoding", ""),
-            delimiter=said.get("delimiter", ""),
-        )
+        """As the valid form says; what it didn't ask for stays as it was told before."""
+        said = {name: value for name, value in self.cleaned_data.items() if name in _TOLD}
+        if "format" in said:
+            said["format"] = said["format"] or AUTO
+        if "model" in said:
+            said["model"] = said["model"].strip()
+        if self.layout is not None:
+            said["columns"] = self._chosen_columns(self.cleaned_data)
+            said["model_columns"] = tuple(self.cleaned_data.get("model_columns", ()))
+        return replace(self.how, **said)
 
     def _chosen_columns(self, said: Mapping[str, Any]) -> Mapping[str, str] | None:
         named = {

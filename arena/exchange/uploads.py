@@ -77,7 +77,8 @@ def forget(record: Import) -> None:
 def forget_stale() -> None:
     """Files that nobody imported or mended within a day, and previews that nobody confirmed."""
     limit = timezone.now() - timedelta(hours=KEPT_HOURS)
-    for record in Import.objects.filter(state__in=WAITING, created_at__lt=limit).exclude(stored_as=""):
+    idle = Import.objects.filter(state__in=(*WAITING, Import.State.DONE), created_at__lt=limit)
+    for record in idle.exclude(stored_as=""):
         forget(record)
         if record.state == Import.State.PREVIEWED:
             record.delete()

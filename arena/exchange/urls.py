@@ -7,6 +7,7 @@ urlpatterns = [
     path("imports/new/", views.import_new, name="import-new"),
     path("imports/<uuid:public_id>/", views.import_page, name="import"),
     path("imports/<uuid:public_id>/reread/", views.import_reread, name="import-reread"),
+    path("imports/<uuid:public_id>/responses/", views.import_onward, name="import-onward"),
     path("imports/<uuid:public_id>/confirm/", views.import_confirm, name="import-confirm"),
     path("imports/<uuid:public_id>/cancel/", views.import_cancel, name="import-cancel"),
     path("imports/<uuid:public_id>/discard/", views.import_discard, name="import-discard"),

@@ -8,12 +8,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
 
-from arena.exchange import encodings, intake, tasks, uploads, wording
+from arena.exchange import encodings, intake, onward, tasks, uploads, wording
 from arena.exchange.formats.how import AS_FOUND, How
 from arena.exchange.forms import ImportForm
 from arena.exchange.models import Import
 from arena.exchange.plans import latest_set
-from arena.exchange.preview import first_look, layout_of
+from arena.exchange.preview import by_place, first_look, layout_of
+from arena.exchange.proposals import proposal_for
 from arena.exchange.reading_form import ReadingForm
 from arena.raters import access
 from arena.raters.models import Role
@@ -33,7 +34,7 @@ def import_new(request: HttpRequest) -> HttpResponseBase:
     if kind not in Import.Kind.values:
         kind = Import.Kind.PROMPTS
     team = access.acting_team(request.user)
-    initial = {"target": request.GET.get("target", "")}
+    initial = {name: request.GET.get(name, "") for name in ("target", "model")}
     bound = (request.POST, request.FILES) if request.method == "POST" else ()
     form = ImportForm(*bound, kind=kind, team=team, initial=initial)
     if form.is_valid():
@@ -71,24 +72,31 @@ def _own(request: HttpRequest, public_id: str) -> Import:
 
 
 def _reading_form(record: Import, data: Any) -> ReadingForm | None:
-    if not uploads.is_kept(record):
+    if record.state == Import.State.DONE or not uploads.is_kept(record):
         return None
-    return ReadingForm(data, kind=record.kind, layout=layout_of(record), how=How.from_json(record.options))
+    how, layout = How.from_json(record.options), layout_of(record)
+    return ReadingForm(
+        data,
+        kind=record.kind,
+        layout=layout,
+        how=how,
+        proposal=proposal_for(record, layout),
+        words={} if how.encoding else encodings.odd_words(uploads.path_of(record)),
+    )
 
 
 def _show(request: HttpRequest, record: Import, form: ReadingForm | None, status: int = 200) -> HttpResponse:
-    is_kept = form is not None
-    odd = (
-        encodings.odd_words(uploads.path_of(record)) if is_kept and not record.options.get("encoding") else {}
-    )
+    is_refused = record.state == Import.State.REFUSED
+    asks = bool(form and is_refused and (form.words or form.proposal.models or form.lacks_columns))
     context = {
         "record": record,
         "form": form,
+        "asks": asks,  # the file may be in order: it is to be said how it is read
+        "onward": onward.columns_of(record),
         "personal": list(wording.personal(record.personal)),
-        "odd_words": encodings.titles(odd),
-        "look": first_look(record),
+        "look": first_look(record) if form else [],
         "more_errors": record.error_count - len(record.errors),
-        "all_errors": is_kept and uploads.errors_path(record).is_file(),
+        "all_errors": form is not None and uploads.errors_path(record).is_file(),
         "prompt_set": latest_set(record.team, record.target),
         "section": "corpus",
     }
@@ -105,9 +113,21 @@ def import_reread(request: HttpRequest, public_id: str) -> HttpResponseBase:
         return _gone(request)
     if not form.is_valid():
         return _show(request, record, form, status=422)
-    if intake.read_otherwise(record, form.chosen()):
+    if intake.read_otherwise(record, by_place(record, form.layout, form.chosen())):
         tasks.start(record)
     return redirect("import", public_id)
+
+
+@require_POST
+@access.admin_required
+def import_onward(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """The file of imported prompts once more, for the responses in its other columns."""
+    record = _own(request, public_id)
+    following = onward.take_on(record, request.user)
+    if following is None:
+        return _gone(request)
+    tasks.start(following)
+    return redirect("import", following.public_id)
 
 
 @require_POST

@@ -57,7 +57,7 @@ def test_from_an_eight_bit_spreadsheet_and_a_table_of_all_models_to_responses(ph
     upload(phone, "prompts", "wetter.csv", PROMPTS)
     assert "Erkläre" in phone.get_by_role("row", name="Windows-1252").inner_text()
     assert is_in_order(phone)
-    phone.get_by_label("Encoding", exact=True).select_option("cp1252")
+    phone.get_by_role("radio", name="Windows-1252").check()
     phone.get_by_label("id", exact=True).select_option("Nr")
     phone.get_by_label("prompt", exact=True).select_option("Frage")
     check_again(phone)

@@ -57,6 +57,15 @@ REQUIRED: dict[str, tuple[tuple[str, ...], ...]] = {
     "responses": (("prompt_id", "prompt"), ("model",), ("response",)),
     "votes": (("model_a",), ("model_b",), ("winner",)),
 }
+# What else a file may be that lacks these.
+_HINTS: dict[tuple[str, tuple[str, ...]], str] = {
+    ("responses", ("model",)): (
+        ". Name the model whose responses these all are, or say which columns hold one model's responses each"
+    ),
+    ("responses", ("response",)): (
+        ". Say which column holds the response, or which columns hold one model's responses each"
+    ),
+}
 COLUMNS = {"prompts": PROMPT_COLUMNS, "responses": RESPONSE_COLUMNS, "votes": VOTE_COLUMNS}
 
 
@@ -120,4 +129,5 @@ class ColumnMap:
             if not (found.keys() | self.given) & set(group):
                 wanted = " or ".join(group)
                 listed = ", ".join(header.strip() for header in headers[:20] if header.strip()) or "none"
-                raise RefusedError(f"the column {wanted} is missing; found: {listed}", line)
+                hint = _HINTS.get((self.kind, group), "")
+                raise RefusedError(f"the column {wanted} is missing; found: {listed}{hint}", line)

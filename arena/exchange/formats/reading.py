@@ -198,6 +198,9 @@ def first_rows(
     return tuple(found)
 
 
+_LOOKED_AT = 20  # rows
+
+
 @dataclass(frozen=True)
 class Layout:
     """What a file looks like from its beginning: what a person may change before it is read."""
@@ -210,13 +213,24 @@ class Layout:
     meanings: Mapping[str, str]  # ours -> the file's, as their names say
     models: tuple[str, ...]  # columns that may hold one model's responses each
     format: Format | None
+    rows: tuple[Mapping[str, Any], ...] = ()  # the first, as the file has them
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Columns whose names say nothing to us."""
+        known = set(self.meanings.values())
+        return tuple(header for header in self.columns if header.strip() and header not in known)
 
 
 def look_at(kind: str, source: Path | bytes, name: str, how: How = AS_FOUND) -> Layout:
     """Raises RefusedError if not even the beginning can be read."""
     table = open_table(source, name, how.encoding, how.delimiter)
     found = _format(table, AUTO) if kind == "votes" else None
-    columns = table.columns or _keys(table)
+    rows: list[Mapping[str, Any]] = []
+    with suppress(RefusedError):
+        for row in islice(table.rows(), _LOOKED_AT):
+            rows += [row.values] if isinstance(row, Row) else []
+    columns = table.columns or tuple(dict.fromkeys(header for row in rows for header in row))
     names = ColumnMap(kind)
     meanings: dict[str, str] = {}
     for header in columns:
@@ -231,16 +245,8 @@ def look_at(kind: str, source: Path | bytes, name: str, how: How = AS_FOUND) -> 
         meanings=meanings,
         models=likely_models(columns) if kind == "responses" else (),
         format=found,
+        rows=tuple(rows),
     )
-
-
-def _keys(table: Table) -> tuple[str, ...]:
-    """Of the first objects of a file without a header."""
-    keys: dict[str, None] = {}
-    for row in islice(table.rows(), 20):
-        if isinstance(row, Row):
-            keys |= dict.fromkeys(row.values)
-    return tuple(keys)
 
 
 def _canonical_values(row: Row, columns: ColumnMap) -> dict[str, Any]:

@@ -7,14 +7,15 @@ from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from arena.campaigns.creation import create_campaign
-from arena.campaigns.invites import NamesRefusedError, read_names
 from arena.campaigns.models import Campaign
+from arena.campaigns.names_file import NamesRefusedError, read_names
 from arena.campaigns.opening import adopt_competitors
 from arena.campaigns.slugs import LONGEST, SlugRefusedError, check_slug
 from arena.corpus.models import Competitor, PromptSet
 from arena.raters.models import Team
 
 LARGEST_LIST = 1024 * 1024  # bytes
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 SLUG_TAKEN = _("Another campaign has this address; choose one of its own.")
 
 
@@ -305,7 +306,9 @@ class PersonalLinksForm(forms.Form):
     file = forms.FileField(
         required=False,
         label=_("or a file of names"),
-        help_text=_("Text or CSV in UTF-8; the first column holds the names."),
+        help_text=_(
+            "Text or CSV in UTF-8, cut by commas, semicolons or tabs; the first column holds the names."
+        ),
         widget=forms.FileInput(attrs={"accept": ".csv,.txt,text/csv,text/plain"}),
     )
     expires_at = forms.DateTimeField(
@@ -322,9 +325,13 @@ class PersonalLinksForm(forms.Form):
             return ""
         if file.size > LARGEST_LIST:
             raise forms.ValidationError(_("A list of names may have at most 1 MB."))
+        data = file.read()
         try:
-            return file.read().decode("utf-8-sig")
+            return data.decode("utf-16" if data.startswith(_UTF_16_MARKS) else "utf-8-sig")
         except UnicodeDecodeError as error:
+            if data.startswith(b"PK"):
+                words = _("This is an Excel workbook: save the sheet as “CSV UTF-8”.")
+                raise forms.ValidationError(words) from error
             raise forms.ValidationError(_("The file isn't UTF-8: save it as “CSV UTF-8”.")) from error
 
     def clean(self) -> dict[str, Any]:

@@ -83,8 +83,6 @@ def invite_personal(request: HttpRequest, slug: str) -> HttpResponseBase:
     except invites.NamesRefusedError as refusal:
         form.add_error(None, refusal.args[0])
         return show(request, campaign, personal_form=form)
-    if request.POST.get("act") == "download":
-        return download(roster.links_as_csv(links, join_address(request)), f"links-{slug}.csv")
     return show(request, campaign, links=links)
 
 
@@ -110,6 +108,31 @@ def own_invites(request: HttpRequest, slug: str, *pks: int):
     of_campaign = Invite.objects.filter(campaign__slug=slug).select_related("campaign", "rater")
     access.get_for(of_campaign, request.user, Role.ADMIN, "campaign__team", pk=pks[0])
     return of_campaign.filter(pk__in=pks)
+
+
+@require_POST
+@access.admin_required
+def invite_rename(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
+    invite = own_invites(request, slug, pk)[0]
+    try:
+        invites.rename(invite, request.POST.get("name", ""))
+        messages.success(request, _("Renamed."))
+    except invites.NamesRefusedError as refusal:
+        messages.error(request, " ".join(refusal.args[0]))
+    return redirect("invite-list", slug)
+
+
+@require_POST
+@access.admin_required
+def invite_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
+    invite = own_invites(request, slug, pk)[0]
+    if invites.remove(invite):
+        words = _("“%(name)s” is off the roster; the link opens no more.")
+        messages.success(request, words % {"name": invite.label})
+    else:
+        words = _("“%(name)s” has begun: revoke the link instead, the votes stay.")
+        messages.error(request, words % {"name": invite.label})
+    return redirect("invite-list", slug)
 
 
 @require_POST

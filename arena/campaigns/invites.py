@@ -1,8 +1,6 @@
 """Personal links: names in, links out. A token is shown once; the database keeps its hash."""
 
-import csv
-import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,15 +11,10 @@ from django.utils.translation import gettext as _
 
 from arena.campaigns.admission import new_pseudonym
 from arena.campaigns.models import Campaign, Invite
+from arena.campaigns.names_file import NamesRefusedError, read_name
 from arena.raters.models import Rater
 
-MOST_NAMES = 5_000
-LONGEST_NAME = 120
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-
-
-class NamesRefusedError(ValueError):
-    """No link was made; args[0] lists what is wrong, with line numbers."""
 
 
 @dataclass(frozen=True)
@@ -29,42 +22,6 @@ class NewLink:
     name: str
     token: str
     expires_at: datetime | None
-
-
-def read_names(text: str) -> list[str]:
-    """One name a line, or the first column of a CSV file. Raises NamesRefusedError."""
-    problems: list[str] = []
-    names: dict[str, int] = {}
-    for number, name in _first_cells(text.removeprefix("\ufeff")):
-        if not name or (number == 1 and name.casefold() == "name"):
-            continue
-        if not name.isprintable():
-            problems.append(_("line %(line)s: the name holds control characters") % {"line": number})
-        elif len(name) > LONGEST_NAME:
-            words = _("line %(line)s: a name may have at most %(most)s characters")
-            problems.append(words % {"line": number, "most": LONGEST_NAME})
-        elif name in names:
-            words = _("line %(line)s: “%(name)s” stands in line %(first)s already")
-            problems.append(words % {"line": number, "name": name, "first": names[name]})
-        names.setdefault(name, number)
-    if len(names) > MOST_NAMES:
-        words = _("%(count)s names: at most %(most)s at a time")
-        problems.append(words % {"count": len(names), "most": MOST_NAMES})
-    if not names:
-        problems.append(_("There is no name: write one on each line."))
-    if problems:
-        raise NamesRefusedError(problems)
-    return list(names)
-
-
-def _first_cells(text: str) -> Iterator[tuple[int, str]]:
-    lines = csv.reader(io.StringIO(text, newline=""))
-    try:
-        for number, line in enumerate(lines, start=1):
-            yield number, line[0].strip() if line else ""
-    except csv.Error as error:
-        words = _("line %(line)s: it can't be read as CSV (%(why)s)")
-        raise NamesRefusedError([words % {"line": lines.line_num, "why": error}]) from error
 
 
 def issue_personal(
@@ -114,3 +71,26 @@ def revoke(invites: QuerySet[Invite]) -> int:
         standing = list(invites.filter(revoked_at=None).values_list("pk", "rater"))
         Rater.objects.filter(pk__in=[rater for _pk, rater in standing if rater]).update(is_active=False)
         return Invite.objects.filter(pk__in=[pk for pk, _rater in standing]).update(revoked_at=timezone.now())
+
+
+def rename(invite: Invite, name: str) -> None:
+    """Raises NamesRefusedError if it is no name or another's."""
+    name = read_name(name)
+    if invite.rater_id is None:
+        raise NamesRefusedError([_("A group link has no name on the roster.")])
+    with transaction.atomic():
+        campaign = Campaign.objects.select_for_update().get(pk=invite.campaign_id)
+        if campaign.invites.filter(rater__isnull=False, label=name).exclude(pk=invite.pk).exists():
+            raise NamesRefusedError([_("“%(name)s” stands on the roster already.") % {"name": name}])
+        invite.label = name
+        invite.save(update_fields=["label"])
+
+
+def remove(invite: Invite) -> bool:
+    """Takes whoever never came off the roster, link and all; False if they have begun, for votes stay."""
+    with transaction.atomic():
+        fresh = Invite.objects.select_for_update().get(pk=invite.pk)
+        if fresh.rater is None or fresh.opened_at or fresh.rater.battles.exists():
+            return False
+        fresh.rater.delete()  # the link goes with it
+    return True

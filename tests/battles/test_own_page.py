@@ -120,7 +120,7 @@ def test_the_history_shows_reasons_and_comments_and_no_name_before_the_reveal(de
 
 
 def link_on(answer) -> str:
-    return re.search(r'value="http://testserver(/join/[^"]+)"', answer.content.decode())[1]
+    return re.search(r">http://testserver(/join/[^<]+)<", answer.content.decode())[1]
 
 
 def test_a_personal_link_goes_on_on_another_device_as_the_same_rater(desk):

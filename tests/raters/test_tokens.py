@@ -16,7 +16,7 @@ ADDRESS = "/accounts/tokens/"
 def make(visitor: Client, days: int = 30) -> str:
     answer = visitor.post(ADDRESS, {"days": days})
     assert answer.status_code == 200
-    return re.search(r"<code>(tilt_[0-9a-f]{64})</code>", answer.content.decode())[1]
+    return re.search(r">(tilt_[0-9a-f]{64})</textarea>", answer.content.decode())[1]
 
 
 def asks(token: str) -> int:

@@ -6,4 +6,5 @@ class ArenaConfig(AppConfig):
     verbose_name = "Tiltyard"
 
     def ready(self) -> None:
+        from arena.exchange import export_requests  # noqa: F401 — with its receiver of redactions
         from arena.leaderboards import append_only  # noqa: F401 — with that of votes, connects to post_migrate

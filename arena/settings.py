@@ -159,6 +159,8 @@ SQLITE_OPTIONS = {
         "PRAGMA cache_size=-20000;PRAGMA temp_store=MEMORY;PRAGMA journal_size_limit=67108864;"
         # INSERT OR REPLACE deletes too, and must meet the triggers that protect votes.
         "PRAGMA recursive_triggers=ON;"
+        # What was redacted or deleted is overwritten in the file.
+        "PRAGMA secure_delete=ON;"
     ),
 }
 

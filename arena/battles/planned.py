@@ -80,7 +80,12 @@ def _repeats(campaign: Campaign, rater: Rater, random: Random, wanted: int) -> l
 
 
 def _golds(campaign: Campaign, rater: Rater, random: Random, wanted: int) -> list[Battle]:
-    golds = Gold.objects.in_use().filter(campaign=campaign, prompt__tombstone__isnull=True)
+    golds = Gold.objects.in_use().filter(
+        campaign=campaign,
+        prompt__tombstone__isnull=True,
+        response_a__tombstone__isnull=True,
+        response_b__tombstone__isnull=True,
+    )
     new = golds.exclude(pk__in=Battle.objects.filter(rater=rater, gold__isnull=False).values("gold"))
     found = [
         gold

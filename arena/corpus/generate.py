@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from arena.corpus.generation_models import GenerationCall, GenerationRun
 from arena.corpus.generation_reading import NoResponse, Written, messages_for, read_response
-from arena.corpus.models import Response
+from arena.corpus.models import Prompt, Response
 from arena.corpus.responses import new_response
 from arena.endpoints import asking, budget, ledger, limits
 from arena.endpoints.client import EndpointConfig, build_payload
@@ -175,7 +175,9 @@ def _store(claim: ledger.Claim, attempt: CallAttempt, found: Written) -> None:
     with transaction.atomic():
         if not ledger.settle(claim, Call.State.PARSED):
             return
-        if stored_response(wanted):
+        if Prompt.objects.filter(pk=wanted.prompt_id, tombstone__isnull=False).exists():
+            GenerationCall.objects.filter(pk=wanted.pk).update(failure=REDACTED)
+        elif stored_response(wanted):
             GenerationCall.objects.filter(pk=wanted.pk).update(failure=ALREADY_THERE)
         else:
             response.save()

@@ -5,6 +5,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
@@ -14,13 +15,14 @@ from arena.corpus.forms import LABEL_NAMES, MOST_TURNS, LabelsForm, PromptForm, 
 from arena.corpus.label_models import LabelChange
 from arena.corpus.labels import last_change, set_labels
 from arena.corpus.models import Prompt, Response
-from arena.corpus.redaction import redact_prompt, redact_response
+from arena.corpus.redaction import redact_prompt, redact_response, same_prompts, same_responses
 from arena.corpus.views import own_set, rows_of
 from arena.raters import access
 from arena.raters.models import Role
 from arena.row_numbers import as_id
 
 RESPONSES_A_PAGE = 20
+SAME_SHOWN = 50
 
 
 @require_http_methods(["GET", "POST"])
@@ -126,6 +128,7 @@ def prompt_page(request: HttpRequest, pk: int) -> HttpResponse:
         ],
         "label_change": last_change([prompt.pk]).get(prompt.pk),
         "reason_form": ReasonForm(),
+        "same": [] if prompt.tombstone else list(same_prompts(prompt)[:SAME_SHOWN]),
         "section": "corpus",
     }
     return render(request, "corpus/prompt.html", context)
@@ -151,8 +154,11 @@ def prompt_redact(request: HttpRequest, pk: int) -> HttpResponseBase:
     form = ReasonForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("A redaction needs a reason."))
-    elif redact_prompt(prompt, reason=form.cleaned_data["reason"], by=request.user.get_username()):
-        messages.success(request, _("The prompt's text is gone. Votes and boards stay as they are."))
+    else:
+        same = list(same_prompts(prompt)) if "everywhere" in request.POST else []
+        for each in [prompt, *same]:
+            redact_prompt(each, reason=form.cleaned_data["reason"], by=request.user.get_username())
+        messages.success(request, told_gone(len(same)))
     return redirect("prompt", pk)
 
 
@@ -165,9 +171,23 @@ def response_redact(request: HttpRequest, pk: int) -> HttpResponseBase:
     form = ReasonForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("A redaction needs a reason."))
-    elif redact_response(response, reason=form.cleaned_data["reason"], by=request.user.get_username()):
-        messages.success(request, _("The response's text is gone. Votes and boards stay as they are."))
+    else:
+        same = list(same_responses(response)) if "everywhere" in request.POST else []
+        for each in [response, *same]:
+            redact_response(each, reason=form.cleaned_data["reason"], by=request.user.get_username())
+        messages.success(request, told_gone(len(same)))
     return redirect("prompt", response.prompt_id)
+
+
+def told_gone(others: int) -> str:
+    if not others:
+        return _("The text is gone. Votes and boards stay as they are.")
+    words = ngettext(
+        "The text is gone, here and in %(count)s other place. Votes and boards stay as they are.",
+        "The text is gone, here and in %(count)s other places. Votes and boards stay as they are.",
+        others,
+    )
+    return words % {"count": others}
 
 
 def own_prompt(request: HttpRequest, pk: int) -> Prompt:

@@ -1,35 +1,29 @@
 """Taking a text out for good: what stays is a tombstone with its hash and counts.
 
-Votes, judgments and boards stay as they are: none of them reads a text. What was asked about the text is
-blanked in the ledger of calls too. A judge's own words may still quote a part of it.
+Votes, judgments and boards stay as they are: none of them reads a text. Where others say the text again
+(a judge's reason, a reply in the ledger, a comment), it is taken out too; a response that quotes its prompt
+is redacted by itself. A reply that is on its way when its texts are redacted is not kept.
 """
 
 from __future__ import annotations
 
-import json
+from typing import Any
 
-from django.db import transaction
-from django.db.models import Q
+from django.apps import apps
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet
+from django.dispatch import Signal
 from django.utils import timezone
 
 from arena.corpus.models import Prompt, Response
 from arena.corpus.publishing import HASHED, prompt_hash
+from arena.corpus.quotations import CALLS, PLACES, REDACTED, blank, rows_about, without
 from arena.corpus.render import RENDERER_VERSION, render, render_turns
+from arena.endpoints import ledger
 from arena.endpoints.models import CallAttempt
 
-REDACTED = "[redacted]"
-# Who asked about a prompt or a response. These rooms lie above and can't be imported; the ORM knows the way.
-_ASKED_ABOUT_PROMPT = (
-    "call__judge_call__judgment__battle__prompt",
-    "call__label_call__prompt",
-    "call__generation_call__prompt",
-)
-_ASKED_ABOUT_RESPONSE = (
-    "call__judge_call__judgment__battle__response_a",
-    "call__judge_call__judgment__battle__response_b",
-)
-# A reply that holds a text as long as this quotes it; a shorter one could be any word of the reply's form.
-_QUOTED = 40
+# Sent with the prompt once a text of it, or of a response to it, is gone: files written before still hold it.
+text_redacted = Signal()
 
 
 def redact_prompt(prompt: Prompt, *, reason: str, by: str) -> bool:
@@ -45,14 +39,15 @@ def redact_prompt(prompt: Prompt, *, reason: str, by: str) -> bool:
             "characters": sum(map(len, texts)),
             "words": sum(len(text.split()) for text in texts),
             "turns": len(fresh.messages),
-            **_signed(reason, by),
+            **_signed(reason, by, texts),
         }
         fresh.messages = [{"role": turn["role"], "content": REDACTED} for turn in fresh.messages]
         fresh.reference = REDACTED if fresh.reference else ""
         fresh.rendered_html, fresh.renderer_version = render_turns(fresh.messages), RENDERER_VERSION
         fresh.save(update_fields=["messages", "reference", "rendered_html", "renderer_version", "tombstone"])
         _end_open_battles(fresh, Q())
-        _blank_calls(_ASKED_ABOUT_PROMPT, fresh.pk, texts)
+        _take_out("prompt", fresh.pk, fresh, texts)
+    _afterwards("prompt", fresh.pk, fresh, texts)
     return True
 
 
@@ -62,24 +57,36 @@ def redact_response(response: Response, *, reason: str, by: str) -> bool:
         fresh = Response.objects.select_for_update().select_related("prompt").get(pk=response.pk)
         if fresh.tombstone:
             return False
-        text = fresh.text
-        fresh.tombstone = {"sha256": fresh.text_hash, **_signed(reason, by)}
+        texts = [fresh.text]
+        fresh.tombstone = {"sha256": fresh.text_hash, **_signed(reason, by, texts)}
         fresh.text, fresh.masked_html, fresh.leak_words = "", "", []
         fresh.rendered_html, fresh.renderer_version = render(REDACTED), RENDERER_VERSION
         fields = ["text", "masked_html", "leak_words", "rendered_html", "renderer_version", "tombstone"]
         fresh.save(update_fields=fields)
         _end_open_battles(fresh.prompt, Q(response_a=fresh) | Q(response_b=fresh))
-        _blank_calls(_ASKED_ABOUT_RESPONSE, fresh.pk, [text])
-        # A generated response is a reply in the ledger too.
-        replies = CallAttempt.objects.filter(call__generation_call__response=fresh)
-        replies.update(reply_text=REDACTED, raw_reply=REDACTED)
+        _take_out("response", fresh.pk, fresh.prompt, texts)
+        _blank_other_copies(fresh)
+    _afterwards("response", fresh.pk, fresh.prompt, texts)
     return True
 
 
-def _signed(reason: str, by: str) -> dict[str, str]:
+def same_prompts(prompt: Prompt) -> QuerySet[Prompt]:
+    """Others of the team with the same words: earlier versions, the next one's draft, other sets."""
+    others = Prompt.objects.filter(prompt_set__team=prompt.prompt_set.team_id, tombstone__isnull=True)
+    return others.filter(messages=prompt.messages).exclude(pk=prompt.pk).select_related("prompt_set")
+
+
+def same_responses(response: Response) -> QuerySet[Response]:
+    """Others of the team with the same text."""
+    team = response.prompt.prompt_set.team_id
+    others = Response.objects.filter(prompt__prompt_set__team=team, tombstone__isnull=True)
+    return others.filter(text_hash=response.text_hash).exclude(pk=response.pk)
+
+
+def _signed(reason: str, by: str, texts: list[str]) -> dict[str, str]:
     if not reason.strip():
         raise ValueError("a redaction needs a reason")
-    return {"reason": reason.strip(), "by": by, "at": timezone.now().isoformat()}
+    return {"reason": without(reason.strip(), texts), "by": by, "at": timezone.now().isoformat()}
 
 
 def _end_open_battles(prompt: Prompt, which: Q) -> None:
@@ -88,19 +95,44 @@ def _end_open_battles(prompt: Prompt, which: Q) -> None:
     prompt.battles.filter(which, vote=None, expires_at__gt=now).update(expires_at=now)
 
 
-def _blank_calls(paths: tuple[str, ...], pk: int, texts: list[str]) -> None:
-    secrets = [text for text in texts if text.strip()]
-    quotable = [form for text in secrets if len(text) >= _QUOTED for form in (text, json.dumps(text)[1:-1])]
-    for path in paths:
-        for attempt in CallAttempt.objects.filter(**{path: pk}).iterator():
-            for message in attempt.request.get("messages", []):
-                message["content"] = _without(message["content"], secrets)
-            attempt.raw_reply = _without(attempt.raw_reply, quotable)
-            attempt.reply_text = _without(attempt.reply_text, quotable)
-            attempt.save(update_fields=["request", "raw_reply", "reply_text"])
+def _take_out(about: str, pk: int, prompt: Prompt, texts: list[str]) -> None:
+    """Wherever the texts are said again. What is on its way then comes back to find itself written off."""
+    for place in PLACES:
+        for row in rows_about(place, about, pk, prompt.prompt_set.team_id):
+            changed = blank(row, place.columns, texts)
+            if place is CALLS:
+                changed += _take_out_of_call(row, texts)
+            if changed:
+                row.save(update_fields=sorted(set(changed)))
 
 
-def _without(text: str, secrets: list[str]) -> str:
-    for secret in secrets:
-        text = text.replace(secret, REDACTED)
-    return text
+def _take_out_of_call(attempt: Any, texts: list[str]) -> list[str]:
+    """What was asked holds the texts whole, however short they are."""
+    for message in attempt.request.get("messages", []):
+        for text in sorted(filter(str.strip, texts), key=len, reverse=True):
+            message["content"] = message["content"].replace(text, REDACTED)
+    if attempt.finished_at is None:
+        attempt.error_kind = ledger.WITHDRAWN
+    return ["request", "error_kind"]
+
+
+def _blank_other_copies(response: Response) -> None:
+    """The reply that a generated response was read from; the earlier turns that came with an imported one."""
+    replies = CallAttempt.objects.filter(call__generation_call__response=response)
+    replies.update(reply_text=REDACTED, raw_reply=REDACTED)
+    for side in ("a", "b"):
+        origins: Any = apps.get_model("arena", "Origin").objects
+        of_side = origins.filter(**{f"battle__response_{side}": response})
+        for origin in of_side.exclude(turns=None):
+            origin.turns = origin.turns | {side: [REDACTED for _ in origin.turns.get(side, [])]}
+            origin.save(update_fields=["turns"])
+
+
+def _afterwards(about: str, pk: int, prompt: Prompt, texts: list[str]) -> None:
+    """Once more, for whoever had read the text and not yet written when it went; then what the disk keeps."""
+    with transaction.atomic():
+        _take_out(about, pk, prompt, texts)
+    text_redacted.send(sender=Prompt, prompt=prompt)
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log holds pages as they were

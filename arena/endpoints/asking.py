@@ -24,7 +24,11 @@ from arena.endpoints.turns import turn_to_write
 
 # Every other call would fail the same way: the run waits for its admin, and no money is lost.
 _PAUSING = frozenset({"auth", "quota", "host_refused", "not_found", "redirected"})
-_CLOSING = {"refused": Call.State.REFUSED, "context_overflow": Call.State.CONTEXT_OVERFLOW}
+_CLOSING = {
+    "refused": Call.State.REFUSED,
+    "context_overflow": Call.State.CONTEXT_OVERFLOW,
+    ledger.WITHDRAWN: Call.State.CANCELLED,
+}
 _OTHER_FIELD: dict[str, MaxTokensField] = {
     "max_tokens": "max_completion_tokens",
     "max_completion_tokens": "max_tokens",

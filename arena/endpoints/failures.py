@@ -31,6 +31,7 @@ FailureKind = Literal[
     "not_json",
     "malformed",
     "unsendable",
+    "redacted",
 ]
 # What may pass by itself. The rest fails the same way next time, and costs again.
 RETRYABLE: frozenset[FailureKind] = frozenset(

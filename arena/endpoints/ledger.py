@@ -27,7 +27,7 @@ from arena.endpoints import limits
 from arena.endpoints.client import CallFailure, EndpointConfig, Reply, ask
 from arena.endpoints.key_use import endpoint_key
 from arena.endpoints.leases import LEASE, keep_lease
-from arena.endpoints.limits import LOST
+from arena.endpoints.limits import LOST, WITHDRAWN
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.endpoints.transport import Limits
 from arena.endpoints.turns import turn_to_write
@@ -228,9 +228,9 @@ def end(call: Call, state: str) -> bool:
 
 
 def _write_off(attempt: CallAttempt, call: Call) -> None:
-    CallAttempt.objects.filter(pk=attempt.pk, finished_at=None).update(
-        error_kind=LOST, error_text="the worker that asked was killed", cost_usd=call.reserved_usd
-    )
+    unended = CallAttempt.objects.filter(pk=attempt.pk, finished_at=None)
+    unended.update(cost_usd=call.reserved_usd)
+    unended.filter(error_kind="").update(error_kind=LOST, error_text="the worker that asked was killed")
 
 
 def send(claim: Claim) -> Reply | CallFailure:
@@ -239,26 +239,29 @@ def send(claim: Claim) -> Reply | CallFailure:
         raise ValueError(f"call {claim.call_id} has a reply already: read it")
     with keep_lease(claim.token):
         result = ask(claim.prepared.config, claim.prepared.payload)
-        _record_surely(claim, result)
-    return result
+        is_kept = _record_surely(claim, result)
+    return result if is_kept else CallFailure("redacted", False, "a text of it was redacted meanwhile")
 
 
-def _record_surely(claim: Claim, result: Reply | CallFailure) -> None:
+def _record_surely(claim: Claim, result: Reply | CallFailure) -> bool:
     """A reply that was paid for isn't given up because the database is busy; the lease is held meanwhile."""
     for _ in range(RECORDING_TRIES - 1):
         try:
-            record(claim, result)
-            return
+            return record(claim, result)
         except OperationalError:
             _log.warning("the attempt of call %s could not be stored; another try", claim.call_id)
             connection.close_if_unusable_or_obsolete()
-    record(claim, result)
+    return record(claim, result)
 
 
-def record(claim: Claim, result: Reply | CallFailure) -> None:
-    """A worker that was written off stores what it bought too; its attempt stays lost: nobody reads it."""
-    columns: dict[str, Any] = {"finished_at": timezone.now(), "latency_ms": result.latency_ms}
-    columns |= {"raw_reply": result.raw, "http_status": result.status, "cost_usd": _cost(claim, result)}
+def record(claim: Claim, result: Reply | CallFailure) -> bool:
+    """A worker that was written off stores what it bought too; its attempt stays lost: nobody reads it.
+
+    False where a text that was asked about is gone: what came back may quote it, so only the bill is kept.
+    """
+    bill: dict[str, Any] = {"finished_at": timezone.now(), "latency_ms": result.latency_ms}
+    bill |= {"http_status": result.status, "cost_usd": _cost(claim, result)}
+    columns = bill | {"raw_reply": result.raw}
     if isinstance(result, Reply):
         columns |= {
             "reply_text": result.text,
@@ -274,8 +277,11 @@ def record(claim: Claim, result: Reply | CallFailure) -> None:
     for name, value in found.items():
         setattr(claim.attempt, name, value)
     with turn_to_write():
-        if not _write_attempt(found, attempt=claim.attempt_id, before=""):
-            _write_attempt(columns, attempt=claim.attempt_id, before=LOST)
+        return (
+            _write_attempt(found, attempt=claim.attempt_id, before="") > 0
+            or _write_attempt(columns, attempt=claim.attempt_id, before=LOST) > 0
+            or not _write_attempt(bill, attempt=claim.attempt_id, before=WITHDRAWN)
+        )
 
 
 @CompiledUpdate

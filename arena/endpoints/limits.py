@@ -18,6 +18,8 @@ from arena.endpoints.models import Call, CallAttempt, Endpoint
 MINUTE = timedelta(minutes=1)
 # Marks an attempt whose worker was killed. It may have been paid for, so it costs what was reserved.
 LOST = "lost"
+# Marks an attempt one of whose texts was redacted before it came back. What it brings is paid for, not kept.
+WITHDRAWN = "redacted"
 # How long to look away when tokens per minute are used up: attempts leave the window one by one.
 TOKEN_WAIT = 5.0
 # Tokens are at least a byte long and two or more in nearly all text, so this is on the safe side.

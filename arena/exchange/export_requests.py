@@ -12,10 +12,14 @@ from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import Q
+from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from arena.campaigns.models import Campaign
+from arena.corpus.models import Prompt
+from arena.corpus.redaction import text_redacted
 from arena.exchange.export_models import Export
 from arena.exchange.exports import UNFINISHED, export
 
@@ -125,6 +129,15 @@ def delete_export(wanted: Export) -> None:
     """Who is writing it finds that out and stops."""
     wanted.delete()
     path_of(wanted).unlink(missing_ok=True)
+
+
+@receiver(text_redacted, dispatch_uid="exports of a redacted text")
+def delete_outdated(prompt: Prompt, **_signal: object) -> None:
+    """Files of campaigns with this prompt hold a text that is gone; those not begun will be without it."""
+    of_sets, of_battles = Q(campaign__prompt_sets=prompt.prompt_set_id), Q(campaign__battles__prompt=prompt)
+    begun = Export.objects.exclude(state=Export.State.QUEUED)
+    for wanted in begun.filter(of_sets | of_battles).distinct():
+        delete_export(wanted)
 
 
 def remove_expired() -> None:

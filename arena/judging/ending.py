@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from arena.compiled import Compiled, CompiledUpdate
+from arena.corpus.quotations import REDACTED
 from arena.endpoints import ledger
 from arena.endpoints.models import Call
 from arena.judging import swap
@@ -36,7 +37,9 @@ def close(
         (judgment,) = _judgment_held_back(judgment=row.judgment_id)
         if not ledger.settle(claim, state):
             return
-        _write_judge_call(_columns(found, failure), pk=row.pk)
+        columns = _columns(found, failure)
+        if not _write_judge_call_with_texts(columns, pk=row.pk):
+            _write_judge_call(_unquoted(columns), pk=row.pk)
         is_resolved = resolve(judgment)
     if is_resolved:
         finish(judgment.run_id)
@@ -62,6 +65,21 @@ def _write_judge_call(pk: int) -> QuerySet[JudgeCall]:
 
 
 @CompiledUpdate
+def _write_judge_call_with_texts(pk: int) -> QuerySet[JudgeCall]:
+    """None while a text that the reason may quote is gone."""
+    return JudgeCall.objects.filter(
+        pk=pk,
+        judgment__battle__prompt__tombstone__isnull=True,
+        judgment__battle__response_a__tombstone__isnull=True,
+        judgment__battle__response_b__tombstone__isnull=True,
+    )
+
+
+def _unquoted(columns: dict[str, Any]) -> dict[str, Any]:
+    return columns | ({"reason": REDACTED} if columns.get("reason") else {})
+
+
+@CompiledUpdate
 def _write_judgment(pk: int) -> QuerySet[Judgment]:
     return Judgment.objects.filter(pk=pk)
 
@@ -72,7 +90,10 @@ def _close_probe(
     with transaction.atomic():
         if not ledger.settle(claim, state):
             return
-        Probe.objects.filter(pk=probe.pk).update(**_columns(found, failure))
+        columns, rows = _columns(found, failure), Probe.objects.filter(pk=probe.pk)
+        whole = rows.filter(response__tombstone__isnull=True, response__prompt__tombstone__isnull=True)
+        if not whole.update(**columns):
+            rows.update(**_unquoted(columns))
     finish(probe.run_id)
 
 

@@ -8,6 +8,7 @@ from arena.battles.models import Battle
 from arena.corpus.models import Prompt, Response
 from arena.corpus.publishing import content_hash
 from arena.corpus.redaction import REDACTED, redact_prompt, redact_response
+from arena.corpus.versions import draft_next
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment
 from arena.leaderboards.defaults import ensure_leaderboards
@@ -155,6 +156,24 @@ def test_an_admin_redacts_on_the_page_with_a_reason(signed_in, secret, small_cam
     assert response.text not in page
     for path in (f"/prompt-sets/{secret.prompt_set_id}/", f"/prompt-sets/{secret.prompt_set_id}/?q=Jane"):
         assert "Nowhere" not in carol.get(path).content.decode()
+
+
+def test_the_page_says_where_the_same_text_stands_and_redacts_it_there_too(signed_in, secret, small_campaign):
+    carol = signed_in("carol")
+    following = draft_next(small_campaign.prompt_set)
+    copy = following.prompts.get(external_id=secret.external_id)
+    page = carol.post(f"/prompts/{secret.pk}/redact/", {"reason": "x", "everywhere": "1"}, follow=True)
+    assert "in 1 other place" in page.content.decode()
+    copy.refresh_from_db()
+    assert copy.tombstone["by"] == "carol" and "Jane" not in str(copy.messages)
+
+
+def test_a_response_is_redacted_wherever_it_is_said_whole(signed_in, small_campaign):
+    first, second = small_campaign.responses[:2]
+    Response.objects.filter(pk=second.pk).update(text=first.text, text_hash=first.text_hash)
+    signed_in("carol").post(f"/responses/{first.pk}/redact/", {"reason": "x", "everywhere": "1"})
+    gone = Response.objects.filter(tombstone__isnull=False).values_list("pk", flat=True)
+    assert set(gone) == {first.pk, second.pk}
 
 
 @pytest.mark.parametrize("who", ["alice", "ravi", "mallory", "dora"])

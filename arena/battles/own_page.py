@@ -75,10 +75,23 @@ def say_why(votes: Iterable[Vote]) -> list[tuple[Vote, Why]]:
     return [(vote, why_of(said.get(vote.battle_id, []))) for vote in votes]
 
 
+class LinkEndedError(Exception):
+    """The link that the team sent has run out; a new one isn't the rater's to make."""
+
+
 def make_link(campaign: Campaign, rater: Rater) -> str:
-    """The token of a new personal link; the one the rater made before no longer works."""
+    """The token of a new personal link; the one the rater made before no longer works.
+
+    It holds no longer than the link that the team sent.
+    """
     with transaction.atomic():
+        sent = (
+            Invite.objects.filter(campaign=campaign, rater=rater).exclude(label=LABEL).order_by("-pk").first()
+        )
         own = Invite.objects.filter(campaign=campaign, rater=rater, label=LABEL, revoked_at=None)
         own.update(revoked_at=timezone.now())
-        _invite, token = Invite.issue(campaign, rater=rater, label=LABEL)
+        until = sent.expires_at if sent else None
+        if until and until <= timezone.now():
+            raise LinkEndedError
+        _invite, token = Invite.issue(campaign, rater=rater, label=LABEL, expires_at=until)
     return token

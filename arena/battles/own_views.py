@@ -34,7 +34,10 @@ def my_link(request: HttpRequest, slug: str) -> HttpResponseBase:
     campaign, rater = own_place(request, slug)
     if rater is None or campaign.status == Campaign.Status.CLOSED:
         raise NoPlaceError
-    token = own_page.make_link(campaign, rater)
+    try:
+        token = own_page.make_link(campaign, rater)
+    except own_page.LinkEndedError:
+        raise NoPlaceError from None
     return show(request, campaign, rater, request.build_absolute_uri(reverse("join", args=[token])))
 
 

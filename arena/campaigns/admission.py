@@ -2,10 +2,12 @@
 
 import secrets
 
+from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce, Now
 from django.http import HttpRequest
+from django.utils import timezone
 
 from arena.campaigns.models import Campaign, Invite
 from arena.raters.models import Rater
@@ -76,3 +78,12 @@ def remember(request: HttpRequest, campaign: Campaign, rater: Rater) -> None:
     # A new session id, so that a cookie planted before "Begin" is worth nothing after it.
     request.session.cycle_key()
     request.session[SESSION_KEY] = {**request.session.get(SESSION_KEY, {}), str(campaign.pk): rater.pk}
+
+
+def leave_everywhere(rater: Rater) -> int:
+    """End the sessions in which a browser is this rater: only then is a leaked link shut. How many."""
+    sessions = Session.objects.filter(expire_date__gt=timezone.now()).iterator()
+    found = [
+        session.pk for session in sessions if rater.pk in session.get_decoded().get(SESSION_KEY, {}).values()
+    ]
+    return Session.objects.filter(pk__in=found).delete()[0]

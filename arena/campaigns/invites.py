@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from arena.campaigns.admission import new_pseudonym
+from arena.campaigns.admission import leave_everywhere, new_pseudonym
 from arena.campaigns.models import Campaign, Invite
 from arena.campaigns.names_file import NamesRefusedError, read_name
 from arena.raters.models import Rater
@@ -53,8 +53,14 @@ def _refuse_known(campaign: Campaign, names: list[str]) -> None:
 
 
 def reissue(invite: Invite) -> NewLink:
-    """A new link to the same place: votes and progress stay, the old link dies."""
+    """A new link to the same place: votes and progress stay. Whoever came by the old one is out.
+
+    So are the links to other devices that were made in its place.
+    """
     with transaction.atomic():
+        if invite.rater:
+            others = invite.rater.invites.filter(revoked_at=None).exclude(pk=invite.pk)
+            others.update(revoked_at=timezone.now())
         if invite.revoked_at and invite.rater_id:
             Rater.objects.filter(pk=invite.rater_id).update(is_active=True)
         fresh, token = Invite.new(campaign=invite.campaign)
@@ -62,6 +68,8 @@ def reissue(invite: Invite) -> NewLink:
         if invite.expires_at and invite.expires_at <= timezone.now():
             invite.expires_at = None
         invite.save(update_fields=["token_hash", "revoked_at", "expires_at"])
+    if invite.rater:
+        leave_everywhere(invite.rater)
     return NewLink(invite.label, token, invite.expires_at)
 
 

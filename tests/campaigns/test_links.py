@@ -156,6 +156,39 @@ def test_a_new_link_leads_to_the_same_place_and_kills_the_old_one(signed_in, sma
 
 
 @pytest.mark.django_db
+def test_a_new_link_shuts_out_whoever_came_by_the_old_one(signed_in, small_campaign):
+    carol = signed_in("carol")
+    (link,) = make_links(carol, "Ada")
+    thief, bystander = Client(), Client()
+    thief.post(f"/join/{token_of(link)}/")
+    bystander.post(f"/join/{small_campaign.token}/")
+    page = thief.post("/campaigns/small/my-link/").content.decode()
+    device = page.split("/join/")[1].split("/")[0]
+    on_screen = thief.get("/campaigns/small/battle/")
+    assert on_screen.status_code == 200
+    battle = Battle.objects.filter(vote=None).latest("pk")
+    carol.post(f"{LINKS}{Invite.objects.get(label='Ada').pk}/anew/")
+    assert thief.get("/campaigns/small/battle/").status_code == 404
+    ballot = {"outcome": "model_a", "key": "idempotency-key-1"}
+    assert thief.post(f"/battles/{battle.public_id}/vote/", ballot).status_code == 404
+    assert Client().get(f"/join/{device}/").status_code == 410
+    assert bystander.get("/campaigns/small/battle/").status_code == 200
+    assert carol.get("/campaigns/").status_code == 200
+
+
+@pytest.mark.django_db
+def test_a_link_to_another_device_ends_with_the_one_that_was_sent(signed_in, small_campaign):
+    (link,) = make_links(signed_in("carol"), "Ada", expires_at="2099-01-01T00:00")
+    ada = Client()
+    ada.post(f"/join/{token_of(link)}/")
+    assert ada.post("/campaigns/small/my-link/").status_code == 200
+    sent, made = Invite.objects.filter(rater__isnull=False).order_by("pk")
+    assert made.expires_at == sent.expires_at
+    Invite.objects.filter(pk=sent.pk).update(expires_at=timezone.now())
+    assert ada.post("/campaigns/small/my-link/").status_code == 404
+
+
+@pytest.mark.django_db
 def test_links_are_revoked_together_all_or_those_ticked(signed_in, small_campaign):
     carol = signed_in("carol")
     make_links(carol, "Ada\nGrace\nJean")

@@ -11,6 +11,7 @@ from arena.corpus.leak_checks import look_again
 from arena.corpus.models import Competitor, Response
 from arena.raters import access
 from arena.raters.models import Role
+from arena.save_once import save_once
 
 # What the check for leaks goes by.
 _NAMES = {"name", "aliases", "organisation"}
@@ -46,8 +47,7 @@ def edit(request: HttpRequest, competitor: Competitor, title: str) -> HttpRespon
     form = CompetitorForm(
         request.POST if request.method == "POST" else None, instance=competitor, team=competitor.team
     )
-    if form.is_bound and form.is_valid():
-        form.save()
+    if form.is_bound and form.is_valid() and save_once(form, form.save):
         if _NAMES & set(form.changed_data):
             # Any response of the team may name it.
             look_again(Response.objects.filter(competitor__team=competitor.team_id))

@@ -17,6 +17,7 @@ from arena.endpoints.models import Endpoint
 from arena.endpoints.run_acts import RunActs
 from arena.raters import access
 from arena.raters.models import Role
+from arena.save_once import save_once
 
 RUN_OPTIONS = ("samples", "budget_usd", "max_calls")
 
@@ -118,8 +119,7 @@ def asked_model_edit(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 def edit_asking(request: HttpRequest, competitor: Competitor, title: str) -> HttpResponseBase:
     form = AskingForm(request.POST if request.method == "POST" else None, instance=competitor)
-    if form.is_bound and form.is_valid():
-        form.save()
+    if form.is_bound and form.is_valid() and save_once(form, form.save):
         messages.success(request, _("Saved. Runs that were started before go on as they were."))
         return redirect("generation-run-list")
     context = {

@@ -20,6 +20,7 @@ from arena.corpus.views import own_set, rows_of
 from arena.raters import access
 from arena.raters.models import Role
 from arena.row_numbers import as_id
+from arena.save_once import save_once
 
 RESPONSES_A_PAGE = 20
 SAME_SHOWN = 50
@@ -54,12 +55,17 @@ def edit_prompt(request: HttpRequest, prompt: Prompt) -> HttpResponseBase:
         more_turns(data) if act == "add-turn" and data else data, prefix="turn", initial=told(prompt)
     )
     if data is not None and act != "add-turn" and all([form.is_valid(), labels.is_valid(), turns.is_valid()]):
+        by = request.user.get_username()
+
+        def save() -> Prompt:
+            save_prompt(form.instance, turns.messages(), labels.cleaned_data, by)
+            return form.instance
+
         try:
-            save_prompt(form.instance, turns.messages(), labels.cleaned_data, request.user.get_username())
+            if found := save_once(form, save):
+                return saved(request, found)
         except NotEditableError as refusal:
             form.add_error(None, refusal.args[0])
-        else:
-            return saved(request, form.instance)
     status = 422 if data is not None and act != "add-turn" else 200
     return show_edit(request, prompt, status, form=form, labels=labels, turns=turns)
 

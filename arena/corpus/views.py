@@ -23,6 +23,7 @@ from arena.corpus.publishing import NotPublishableError, publish, reinstate, ret
 from arena.raters import access
 from arena.raters.models import Role
 from arena.row_numbers import as_id
+from arena.save_once import save_once
 
 PROMPTS_A_PAGE = 50
 CHANGES_A_PAGE = 20
@@ -52,8 +53,8 @@ def prompt_set_edit(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 def edit_set(request: HttpRequest, prompt_set: PromptSet, title: str) -> HttpResponseBase:
     form = PromptSetForm(request.POST if request.method == "POST" else None, instance=prompt_set)
-    if form.is_bound and form.is_valid():
-        return redirect("prompt-set", form.save().pk)
+    if form.is_bound and form.is_valid() and (saved := save_once(form, form.save)):
+        return redirect("prompt-set", saved.pk)
     context = {"form": form, "prompt_set": prompt_set, "title": title, "section": "corpus"}
     return render(request, "corpus/set_edit.html", context, status=422 if form.is_bound else 200)
 

@@ -125,7 +125,7 @@ class EndpointForm(forms.ModelForm):
         return name
 
     def save_once(self) -> bool:
-        """False, with the reason, when the name was taken since `clean_name` looked: a second click, say."""
+        """False, with the reason, when the name was taken since `clean_name` looked."""
         if {"base_url", "model_id"} & set(self.changed_data):
             # What was learnt is about another server or model.
             self.instance.answering_model, self.instance.refused_parameters = "", []

@@ -16,6 +16,7 @@ from arena.leaderboards import judge_calibration_page
 from arena.leaderboards.judge_calibration_forms import CalibrationForm, MeasureForm
 from arena.raters import access
 from arena.raters.models import Role
+from arena.save_once import save_once
 
 
 @require_GET
@@ -36,10 +37,10 @@ def calibration_new(request: HttpRequest) -> HttpResponseBase:
     form = CalibrationForm(data, campaigns=campaigns, initial={"campaign": chosen})
     if request.method == "POST" and form.is_valid():
         try:
-            found = calibrating.fix_labels(**form.cleaned_data)
+            found = save_once(form, lambda: calibrating.fix_labels(**form.cleaned_data))
         except CannotPlanError as refusal:
-            form.add_error(None, str(refusal))
-        else:
+            found = form.add_error(None, str(refusal))
+        if found:
             messages.success(request, _("The labels are fixed. Later votes change nothing in them."))
             return redirect("calibration", found.pk)
     context = {"form": form, "section": "judging"}

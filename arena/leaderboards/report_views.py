@@ -58,7 +58,10 @@ class ReportTextForm(forms.ModelForm):
 def report_text(request: HttpRequest, campaign: str) -> HttpResponseBase:
     """What only people can say in the report."""
     shown = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=campaign)
-    text = ReportText.objects.filter(campaign=shown).first() or ReportText(campaign=shown)
+    if request.method == "POST":
+        text = ReportText.objects.get_or_create(campaign=shown)[0]
+    else:
+        text = ReportText.objects.filter(campaign=shown).first() or ReportText(campaign=shown)
     form = ReportTextForm(request.POST if request.method == "POST" else None, instance=text)
     if form.is_valid():
         form.save()

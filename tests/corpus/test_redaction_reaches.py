@@ -45,7 +45,7 @@ OTHERS = {
     "Rubric.instructions Rubric.criteria Calibration.name Exclusion.reason",
     "Exclusion.revoked_because CalibrationLabel.category CategoryRating.category Endpoint.answering_model",
     "AnalysisPlan.question AnalysisPlan.boards ReportText.capability ReportText.sourcing",
-    "ReportText.contamination ReportText.baselines Leaderboard.name",
+    "ReportText.contamination ReportText.baselines ReportText.protocol Leaderboard.name",
     # numbers, codes and names of models
     "LabelCall.criteria LabelChange.was LabelChange.by SpotCheck.criteria JudgeCall.scores Probe.scores",
     "Calibration.left_out CallAttempt.answering_model CallAttempt.system_fingerprint",

@@ -49,6 +49,11 @@ class FittedBoard:
     n_dropped: int
     notes: tuple[str, ...]
 
+    @property
+    def tie_odds(self) -> float | None:
+        """Davidson's ν, None on a board without ties as an outcome of their own."""
+        return float(np.exp(self.fit.params[-1])) if self.options.ties == "davidson" else None
+
 
 def fit_board(comparisons: Comparisons, options: LeaderboardOptions) -> FittedBoard:
     """Fit and covariance, before bootstrap and ranks."""

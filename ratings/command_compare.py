@@ -47,7 +47,8 @@ def run(options: argparse.Namespace) -> None:
         data["cost"] = None if costs is None else asdict(costs)
         sys.stdout.write(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
         return
-    lines = _words(duel, options.first, options.second)
+    counted = "ties left out" if board_options.ties == "drop" else "a tie counting half"
+    lines = _words(duel, options.first, options.second, counted)
     if costs is not None:
         lines.append(_cost_words(costs, options.cost, options.first, options.second))
     sys.stdout.write("\n".join(lines) + "\n")
@@ -77,17 +78,19 @@ def _cost_words(costs: CostRatio, unit: str, first: str, second: str) -> str:
     return f"{words}, in {costs.pairs} direct battle{'' if costs.pairs == 1 else 's'}"
 
 
-def _words(duel: Duel, first: str, second: str) -> list[str]:
+def _words(duel: Duel, first: str, second: str, counted: str) -> list[str]:
     lines = [
         f"{first} less {second}: {duel.difference:+.1f} points (standard error {duel.standard_error:.1f})"
     ]
     if duel.effect is None or duel.lower is None or duel.upper is None:
         lines.append("Too few raters speak about this difference for an interval.")
     else:
-        chance, low, high = duel.effect.win_probability
+        score, low, high = duel.effect.expected_score
+        net, least, most = duel.effect.net_rate
         lines += [
             f"{duel.confidence:.0%} interval: {duel.lower:+.1f} to {duel.upper:+.1f} points",
-            f"Chance that {first} wins a decisive vote: {chance:.1%} ({low:.1%} to {high:.1%})",
+            f"Expected score of {first}, {counted}: {score:.1%} ({low:.1%} to {high:.1%});"
+            f" net rate {net:+.1%} ({least:+.1%} to {most:+.1%})",
             f"p = {duel.p:.4g}; equivalence within {duel.margin:g} points: p = {duel.equivalence_p:.4g};"
             f" worse by {duel.margin:g} points or more: p = {duel.worse_p:.4g}",
         ]

@@ -31,7 +31,10 @@ def add_arguments(commands: Any) -> None:
     """The `plan` command and its options."""
     plan = commands.add_parser("plan", help="plan an evaluation", description=__doc__)
     plan.add_argument("--difference", type=float, metavar="POINTS", help="the difference that matters")
-    plan.add_argument("--decisive-votes", type=int, metavar="N", help="votes you have; what can they show?")
+    plan.add_argument("--votes-on-pair", type=int, metavar="N", help="votes you have; what can they show?")
+    plan.add_argument(
+        "--tie-share", type=float, default=0.0, help="of votes that are ties, half a win each (0)"
+    )
     plan.add_argument("--power", type=float, default=0.8, help="chance to find the difference (0.8)")
     plan.add_argument("--pairs", type=int, default=1, help="tests that share the error (1)")
     plan.add_argument("--design-effect", type=float, default=1.0, help="of votes that cluster (1)")
@@ -44,8 +47,8 @@ def add_arguments(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Answer what was asked."""
-    if options.difference is None and options.decisive_votes is None:
-        raise BadOptionError("nothing to plan", todo="give --difference POINTS or --decisive-votes N")
+    if options.difference is None and options.votes_on_pair is None:
+        raise BadOptionError("nothing to plan", todo="give --difference POINTS or --votes-on-pair N")
     if (options.votes is None) != (options.between is None):
         raise BadOptionError("--votes and --between belong together", todo="give both or neither")
     answers = _general(options)
@@ -66,11 +69,11 @@ def _shared(options: argparse.Namespace) -> dict[str, Any]:
 
 def _general(options: argparse.Namespace) -> dict[str, Need | Detectable]:
     answers: dict[str, Need | Detectable] = {}
-    shared = {**_shared(options), "design_effect": options.design_effect}
+    shared = _shared(options) | {"design_effect": options.design_effect, "tie_share": options.tie_share}
     if options.difference is not None:
         answers["two competitors alone"] = votes_to_separate(options.difference, **shared)
-    if options.decisive_votes is not None:
-        answers["smallest difference found"] = minimum_detectable(options.decisive_votes, **shared)
+    if options.votes_on_pair is not None:
+        answers["smallest difference found"] = minimum_detectable(options.votes_on_pair, **shared)
     return answers
 
 
@@ -103,5 +106,6 @@ def _line(name: str, answer: Need | Detectable) -> str:
     if isinstance(answer, Need):
         return f"{answer.points:g} points, {name}: {answer}"
     if answer.points is None:
-        return f"{answer.votes} decisive votes show no difference, however large"
-    return f"{name} by {answer.votes} decisive votes: {answer.points:.1f} points"
+        return f"{answer.votes} votes on a pair show no difference, however large"
+    words = f"{name} by {answer.votes} votes on a pair: {answer.points:.1f} points"
+    return f"{words}, an expected score of {answer.expected_score:.1%}"

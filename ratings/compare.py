@@ -127,7 +127,7 @@ def _duel(board: FittedBoard, i: int, j: int, first: int, second: int) -> Duel:
     deviation = board.covariance.deviation(contrast)
     effective = effective_clusters_of(board, contrast)
     wins, losses, ties = _direct(board, i, j)
-    tests = _tests(board, difference, deviation, effective, ties / max(wins + losses + ties, 1))
+    tests = _tests(board, difference, deviation, effective)
     return Duel(
         first=first,
         second=second,
@@ -145,9 +145,7 @@ def _duel(board: FittedBoard, i: int, j: int, first: int, second: int) -> Duel:
     )
 
 
-def _tests(
-    board: FittedBoard, difference: float, deviation: float, effective: float, tie_share: float
-) -> dict[str, Any]:
+def _tests(board: FittedBoard, difference: float, deviation: float, effective: float) -> dict[str, Any]:
     """Interval, p-values, verdict and effect sizes; none of them below two effective clusters."""
     options = board.options
     if effective < NO_INTERVAL:
@@ -156,7 +154,8 @@ def _tests(
     degrees = effective - 1
     pair = np.array([difference, 0.0]), np.full((2, 2), deviation)
     tests = pair_tests(*pair, degrees, margin=options.margin, level=1 - options.confidence)
-    effect = effect_sizes(difference, deviation, degrees, confidence=options.confidence, tie_share=tie_share)
+    odds = board.tie_odds or 0.0
+    effect = effect_sizes(difference, deviation, degrees, confidence=options.confidence, tie_odds=odds)
     return {
         "lower": effect.points[1],
         "upper": effect.points[2],

@@ -52,7 +52,7 @@ def assemble(
     ranked = _ranked(board)
     ranks, critical = _ranks(board, ranked)
     standings = standings_of(board, ends, ranked, ranks)
-    tie_odds = float(np.exp(board.fit.params[-1])) if options.ties == "davidson" else None
+    tie_odds = board.tie_odds
     effective = covariance.effective
     return LeaderboardFit(
         options=options,

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
-from scipy.special import expit, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from ratings.errors import BadOptionError, BadValueError, NoVotesError, ShapeError
 from ratings.newton import Matrix, Vector
@@ -142,27 +142,31 @@ def non_inferiorities(difference: Vector, deviation: Vector, degrees: Vector, ma
 class Effect:
     """How large a difference is, each with its interval end points.
 
-    points: rating gap · win_probability: of a decisive vote · net_win_rate: P(win) − P(loss), ties apart ·
-    cohens_h: 2·arcsin√p − 2·arcsin√½ of the win probability.
+    points: rating gap · expected_score: of the first in a vote between them, a tie counting half (where ties
+    are left out: its chance to win) · net_rate: P(win) − P(loss) of all votes that count, 2·score − 1 ·
+    cohens_h: 2·arcsin√p − 2·arcsin√½ of the expected score p.
     """
 
     points: tuple[float, float, float]
-    win_probability: tuple[float, float, float]
-    net_win_rate: tuple[float, float, float]
+    expected_score: tuple[float, float, float]
+    net_rate: tuple[float, float, float]
     cohens_h: tuple[float, float, float]
 
 
 def effect_sizes(
-    difference: float, deviation: float, degrees: float, *, confidence: float = 0.95, tie_share: float = 0.0
+    difference: float, deviation: float, degrees: float, *, confidence: float = 0.95, tie_odds: float = 0.0
 ) -> Effect:
-    """Estimate, lower and upper end of each effect size of d; all rise with d, so the ends carry over."""
-    four = (np.array([value], dtype=np.float64) for value in (difference, deviation, degrees, tie_share))
-    found = effects_of(*four, confidence=confidence)
+    """Estimate, lower and upper end of each effect size of d; all rise with d, so the ends carry over.
+
+    tie_odds: ν where ties are an outcome of their own (Davidson); 0 on every other board.
+    """
+    three = (np.array([value], dtype=np.float64) for value in (difference, deviation, degrees))
+    found = effects_of(*three, confidence=confidence, tie_odds=tie_odds)
     return Effect(**{name: _three(values[0]) for name, values in found.items()})
 
 
 def effects_of(
-    difference: Vector, deviation: Vector, degrees: Vector, tie_share: Vector, *, confidence: float = 0.95
+    difference: Vector, deviation: Vector, degrees: Vector, *, confidence: float = 0.95, tie_odds: float = 0.0
 ) -> dict[str, Matrix]:
     """The fields of `Effect` for many pairs: of each (m, 3) estimates, lower and upper ends."""
     upper = (1 + confidence) / 2
@@ -170,11 +174,12 @@ def effects_of(
     critical = np.where(finite, stdtrit(np.where(finite, degrees, 1.0), upper), ndtri(upper))
     reach = critical * deviation
     d = np.stack([difference, difference - reach, difference + reach], axis=1)
-    p = expit(d)
+    # Without an outcome of their own for ties this is expit(d): the half-win fit makes that the mean score.
+    p = 0.5 + 0.5 * np.tanh(d / 2) / (1 + tie_odds / 2 / np.cosh(np.clip(d / 2, -300, 300)))
     return {
         "points": d * POINTS_PER_LOG_ODDS,
-        "win_probability": p,
-        "net_win_rate": (1 - tie_share)[:, None] * (2 * p - 1),
+        "expected_score": p,
+        "net_rate": 2 * p - 1,
         "cohens_h": 2 * np.arcsin(np.sqrt(p)) - np.pi / 2,
     }
 

@@ -2,7 +2,8 @@
 
 Differences and standard errors are in rating points. Every answer is for a two-sided test at `confidence`
 that finds a true difference with probability `power`; `comparisons` > 1 shares the error among that many
-tests (Bonferroni, the first step of Holm).
+tests (Bonferroni, the first step of Holm). Points are the half-win board's: p is the expected score, a tie
+counting half, and a share t of ties leaves a vote the variance p q - t/4.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from scipy.special import expit, logit, ndtri
 
 from ratings.errors import BadOptionError, BadValueError
 from ratings.proportions import check_confidence
-from ratings.scale import POINTS_PER_LOG_ODDS, win_probability
+from ratings.scale import POINTS_PER_LOG_ODDS, expected_score
 
 Floats = NDArray[np.float64]
 
@@ -48,10 +49,10 @@ class Need:
 
 @dataclass(frozen=True)
 class Detectable:
-    """The smallest difference that `votes` decisive votes can show; None when they can't show any."""
+    """The smallest difference that `votes` votes, ties included, can show; None when they can't show any."""
 
     points: float | None
-    win_probability: float | None
+    expected_score: float | None
     votes: int
     confidence: float
     power: float
@@ -64,21 +65,24 @@ def votes_to_separate(
     confidence: float = 0.95,
     power: float = 0.8,
     comparisons: int = 1,
+    tie_share: float = 0.0,
     design_effect: float = 1.0,
     cap: int = CAP,
 ) -> Need:
-    """Decisive votes on one pair that separate two competitors `points` apart.
+    """Votes on one pair, a share of them ties, that separate two competitors `points` apart.
 
-    n = deff (z_(1-alpha/2)/2 + z_power sqrt(p q))^2/(p - 1/2)^2, p the stronger one's win probability.
-    `design_effect`: variance with clusters over variance without, from a board or a pilot.
-    Raises BadValueError unless points > 0 and design_effect > 0, BadOptionError for options outside their
-    range.
+    n = deff (z_(1-alpha/2) sqrt((1 - t)/4) + z_power sqrt(p q - t/4))^2/(p - 1/2)^2, p the stronger one's
+    expected score, t = `tie_share`. `design_effect`: variance with clusters over variance without, from a
+    board or a pilot. Raises BadValueError unless points > 0 and design_effect > 0, BadOptionError for options
+    outside their range.
     """
     z, z_power = _quantiles(confidence, power, comparisons)
     _positive(points=points, design_effect=design_effect)
-    p = win_probability(points)
-    votes = design_effect * ((z / 2 + z_power * sqrt(p * (1 - p))) / (p - 0.5)) ** 2
-    return _need(votes, "decisive votes", cap, points, confidence, power, comparisons)
+    _require_share(tie_share)
+    x, decided = expected_score(points) - 0.5, 1 - tie_share
+    spread = sqrt(max(decided / 4 - x * x, 0.0))
+    votes = design_effect * ((z * sqrt(decided) / 2 + z_power * spread) / x) ** 2
+    return _need(votes, "votes", cap, points, confidence, power, comparisons)
 
 
 def minimum_detectable(
@@ -87,21 +91,24 @@ def minimum_detectable(
     confidence: float = 0.95,
     power: float = 0.8,
     comparisons: int = 1,
+    tie_share: float = 0.0,
     design_effect: float = 1.0,
 ) -> Detectable:
-    """The difference that `votes` decisive votes on one pair find with the given power.
+    """The difference that `votes` votes on one pair, a share of them ties, find with the given power.
 
-    Solves (sqrt(n) x - z/2)^2 = z_power^2 (1/4 - x^2) for x = p - 1/2, n = votes/deff: the inverse of
-    `votes_to_separate`. Errors as there.
+    Solves (sqrt(n) x - z/2)^2 = z_power^2 (1/4 - x^2) for x = (p - 1/2)/sqrt(1 - t), n = votes/deff: the
+    inverse of `votes_to_separate`. Errors as there.
     """
     z, z_power = _quantiles(confidence, power, comparisons)
     _positive(votes=votes, design_effect=design_effect)
+    _require_share(tie_share)
     n = votes / design_effect
     a, b, c = n + z_power**2, -sqrt(n) * z, (z**2 - z_power**2) / 4
     discriminant = b * b - 4 * a * c
     x = (-b + sqrt(discriminant)) / (2 * a) if discriminant >= 0 else 1.0
     if x >= 0.5 or sqrt(n) * x < z / 2:
         return Detectable(None, None, votes, confidence, power, comparisons)
+    x *= sqrt(1 - tie_share)
     points = float(logit(0.5 + x)) * POINTS_PER_LOG_ODDS
     return Detectable(points, 0.5 + x, votes, confidence, power, comparisons)
 
@@ -217,6 +224,11 @@ def _quantiles(confidence: float, power: float, comparisons: int) -> tuple[float
             todo="power from 0.5 to below 1, comparisons from 1",
         )
     return -float(ndtri((1 - confidence) / 2 / comparisons)), float(ndtri(power))
+
+
+def _require_share(tie_share: float) -> None:
+    if not 0 <= tie_share < 1:
+        raise BadValueError(f"tie_share is {tie_share}", todo="a share of votes from 0 to below 1")
 
 
 def _positive(**numbers: float) -> None:

@@ -31,6 +31,12 @@ def to_ratings(
     return at + to_points(strengths - origin)
 
 
-def win_probability(points: float) -> float:
-    """Chance that the stronger of two wins a decisive vote when its rating is `points` higher."""
-    return 1 / (1 + 10 ** (-points / 400))
+def expected_score(points: float, *, tie_odds: float = 0.0) -> float:
+    """What a competitor `points` above another scores on average in a vote between them: 1, ½ or 0.
+
+    On a half-win board a tie counts half, and this is P(win) + P(tie)/2; where ties are left out it is the
+    chance to win a vote that counts. tie_odds: ν of a board with ties as an outcome of their own (Davidson).
+    The net rate, P(win) − P(loss), is twice this less 1.
+    """
+    ahead, behind = 10 ** (points / 800), 10 ** (-points / 800)
+    return (ahead + tie_odds / 2) / (ahead + behind + tie_odds)

@@ -39,7 +39,9 @@ class AnalysisPlan(models.Model):
         _("margin, in points"),
         default=10.0,
         validators=[MinValueValidator(0.1), MaxValueValidator(1000)],
-        help_text=_("A smaller difference wouldn’t matter. 10 points: wins 51.4 % of decided battles."),
+        help_text=_(
+            "A smaller difference wouldn’t matter. 10 points: expected score 51.4 %, a tie counting half."
+        ),
     )
     ties = models.CharField(_("ties"), max_length=8, choices=Ties.choices, default=Ties.HALF)
     both_bad = models.CharField(_("both bad"), max_length=8, choices=BothBad.choices, default=BothBad.HALF)

@@ -138,7 +138,7 @@ def _wins(rows: ChartRows) -> Table:
     }
     table = _square(rows.models, rows.models, cells)
     note = _(
-        "The row’s model wins this share of decisive votes against the column’s; in brackets as predicted."
+        "What the row’s model scores against the column’s, a tie counting half; in brackets as predicted."
     )
     return Table(table.head, table.rows, note)
 

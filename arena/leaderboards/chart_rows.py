@@ -11,9 +11,10 @@ from django.db.models import Avg
 from arena.corpus.models import Response
 from arena.leaderboards.board_rows import find_column, in_order
 from arena.leaderboards.defaults import BOARDS
+from arena.leaderboards.duels import tie_odds_of
 from arena.leaderboards.elo_track import EloTrack
 from arena.leaderboards.models import Snapshot, Standing
-from ratings.scale import POINTS_PER_LOG_ODDS, win_probability
+from ratings.scale import POINTS_PER_LOG_ODDS, expected_score
 
 
 @dataclass(frozen=True)
@@ -115,17 +116,17 @@ def _history(snapshot: Snapshot, names: dict[int, str]) -> Iterator[dict[str, An
 
 
 def _cells(snapshot: Snapshot, names: dict[int, str]) -> Iterator[dict[str, Any]]:
-    """Both directions of every pair: the share of decisive votes won, what the ratings predict, battles."""
-    fields = ("first_id", "second_id", "difference", "wins", "losses", "ties")
+    """Both directions of every pair: score in their battles, a tie counting half, as predicted, battles."""
+    fields, odds = ("first_id", "second_id", "difference", "wins", "losses", "ties"), tie_odds_of(snapshot)
     for first, second, difference, wins, losses, ties in snapshot.pairs.values_list(*fields):
+        total = wins + losses + ties
         for a, b, sign, won in ((first, second, 1, wins), (second, first, -1, losses)):
-            decisive = wins + losses
             yield {
                 "model": names[a],
                 "against": names[b],
-                "observed": won / decisive if decisive else None,
-                "predicted": None if difference is None else win_probability(sign * difference),
-                "battles": decisive + ties,
+                "observed": (won + ties / 2) / total if total else None,
+                "predicted": None if difference is None else expected_score(sign * difference, tie_odds=odds),
+                "battles": total,
             }
 
 

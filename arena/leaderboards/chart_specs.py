@@ -38,9 +38,9 @@ def ratings(rows: ChartRows, scheme: Scheme) -> Any:
 
 
 def wins(rows: ChartRows, scheme: Scheme) -> Any:
-    """How often the row's model beats the column's: in decisive votes, and as the ratings predict."""
+    """What the row's model scores against the column's, a tie counting half: observed, predicted."""
     _matrix_of(rows.matrix, rows.models)
-    shown = ("observed", "Observed"), ("predicted", "Predicted by the ratings")
+    shown = ("observed", "Score, a tie counting half"), ("predicted", "Expected score by the ratings")
     charts = [
         _matrix(rows.matrix, rows.models, scheme, name, title, [0, 0.5, 1], "percent")
         for name, title in shown

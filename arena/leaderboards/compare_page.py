@@ -52,7 +52,7 @@ class Line:
     points: Figure
     label: str
     mark: Mark | None
-    win: Figure
+    score: Figure
     net: Figure
     verdict: str
     kind: str
@@ -246,7 +246,7 @@ def _line(one: _Found, choice: Choice, axis: Axis, margin: float) -> Line:
             points=none,
             label="",
             mark=None,
-            win=none,
+            score=none,
             net=none,
             verdict=_("no pair"),
             kind="",
@@ -258,13 +258,13 @@ def _line(one: _Found, choice: Choice, axis: Axis, margin: float) -> Line:
         "points": say_points(estimate),
         "interval": interval or _("unknown"),
     }
-    win, net = duel.effect("win_probability"), duel.effect("net_win_rate")
+    score, net = duel.effect("expected_score"), duel.effect("net_rate")
     return Line(
         **common,
         points=Figure(say_points(estimate), interval),
         label=label,
         mark=None if estimate is None else axis.mark(estimate),
-        win=Figure(say_share(win[0]), say_shares(*win[1:])) if win else Figure(NONE),
+        score=Figure(say_share(score[0]), say_shares(*score[1:])) if score else Figure(NONE),
         net=Figure(say_rate(net[0]), say_rates(*net[1:])) if net else Figure(NONE),
         verdict=say_verdict(duel, choice.a, choice.b, margin),
         kind=_kind(duel),

@@ -8,8 +8,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from arena.leaderboards.charts import Estimate
-from arena.leaderboards.models import PairResult
+from arena.leaderboards.models import PairResult, Snapshot
 from arena.leaderboards.sentences import signed
+from ratings.scale import expected_score
 
 Verdict = PairResult.Verdict
 NONE = "–"
@@ -60,15 +61,27 @@ class Duel:
         return self.details.get("better_p" if self.turned else "worse_p")
 
     def effect(self, name: str) -> tuple[float, float, float] | None:
-        """Estimate, lower and upper end: win_probability (about ½) or net_win_rate (about 0)."""
+        """Estimate, lower and upper end: expected_score (about ½) or net_rate, twice that less 1."""
         effect = self.details.get("effect")
         if not effect:
             return None
-        estimate, lower, upper = effect[name]
-        if not self.turned:
-            return estimate, lower, upper
-        whole = 1.0 if name == "win_probability" else 0.0
-        return whole - estimate, whole - upper, whole - lower
+        # Snapshots of before name the score win_probability; their net rate took ties off twice.
+        three = effect.get("expected_score") or effect["win_probability"]
+        estimate, lower, upper = three if not self.turned else [1 - score for score in three]
+        if self.turned:
+            lower, upper = upper, lower
+        if name == "net_rate":
+            return 2 * estimate - 1, 2 * lower - 1, 2 * upper - 1
+        return estimate, lower, upper
+
+    @property
+    def observed_score(self) -> float | None:
+        """Of a in their own battles, a tie counting half; None if they never met."""
+        return (self.wins + self.ties / 2) / self.battles if self.battles else None
+
+    def predicted_score(self, tie_odds: float) -> float | None:
+        """Of a, by the ratings: on the scale of `observed_score`."""
+        return None if self.estimate is None else expected_score(self.estimate.rating, tie_odds=tie_odds)
 
     def net(self, net: dict[str, Any]) -> tuple[float, float | None, float | None]:
         """A stored net rate from a's side."""
@@ -79,6 +92,11 @@ class Duel:
     def sided(self, stored: dict[str, Any], first: str, second: str) -> tuple[int, int]:
         """Two stored counts, a's first."""
         return (stored[second], stored[first]) if self.turned else (stored[first], stored[second])
+
+
+def tie_odds_of(snapshot: Snapshot) -> float:
+    """Davidson's ν, 0 on a board without ties as an outcome of their own."""
+    return snapshot.counts.get("tie_odds") or 0.0
 
 
 def _minus(value: float | None) -> float | None:

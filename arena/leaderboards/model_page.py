@@ -15,10 +15,17 @@ from arena.corpus.models import Competitor
 from arena.leaderboards import board_facts
 from arena.leaderboards.board_page import Source, choose_source, columns_of, sources
 from arena.leaderboards.board_rows import Column, rank_words
-from arena.leaderboards.duels import NONE, Duel, say_interval, say_points, say_share, say_verdict
+from arena.leaderboards.duels import (
+    NONE,
+    Duel,
+    say_interval,
+    say_points,
+    say_share,
+    say_verdict,
+    tie_odds_of,
+)
 from arena.leaderboards.model_texts import Texts, texts_of
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
-from ratings.scale import win_probability
 
 HISTORY = 30
 
@@ -137,15 +144,16 @@ def _opponents(column: Column, competitor: Competitor) -> Iterator[OpponentLine]
     duels = [
         Duel(pair, turned=pair.second_id == competitor.pk) for pair in pairs.select_related("first", "second")
     ]
-    margin = float(snapshot.options["margin"])
+    margin, odds = float(snapshot.options["margin"]), tie_odds_of(snapshot)
     for duel in sorted(duels, key=lambda duel: (-duel.battles, duel.pair.pk)):
         other = duel.pair.first if duel.turned else duel.pair.second
-        estimate, decisive = duel.estimate, duel.wins + duel.losses
+        estimate, observed = duel.estimate, duel.observed_score
+        predicted = duel.predicted_score(odds)
         yield OpponentLine(
             name=other.name,
             record=_record(duel.wins, duel.losses, duel.ties),
-            observed=say_share(duel.wins / decisive) if decisive else NONE,
-            predicted=NONE if estimate is None else say_share(win_probability(estimate.rating)),
+            observed=NONE if observed is None else say_share(observed),
+            predicted=NONE if predicted is None else say_share(predicted),
             points=say_points(estimate),
             interval=say_interval(estimate.lower, estimate.upper) if estimate else "",
             verdict=say_verdict(duel, competitor.name, other.name, margin),

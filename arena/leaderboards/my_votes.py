@@ -9,10 +9,11 @@ from arena.battles.models import Outcome, Vote
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor
 from arena.leaderboards.defaults import BOARDS
-from arena.leaderboards.models import Leaderboard, Standing
+from arena.leaderboards.duels import tie_odds_of
+from arena.leaderboards.models import Leaderboard, Snapshot, Standing
 from arena.raters.access import User
 from arena.raters.models import Rater
-from ratings.scale import win_probability
+from ratings.scale import expected_score
 
 SHARE_TO_A = {Outcome.MODEL_A: 1.0, Outcome.MODEL_B: 0.0, Outcome.TIE: 0.5, Outcome.BOTH_BAD: 0.5}
 
@@ -52,7 +53,8 @@ def compare(campaign: Campaign, rater: Rater, user: User) -> Compared | None:
     cast = Vote.objects.of(rater, campaign).rated().standing()
     rows = cast.values_list("outcome", "battle__competitor_a", "battle__competitor_b")
     votes = [row for row in rows if row[1] in standings and row[2] in standings]
-    leads = [lead for vote in votes if (lead := _lead(*vote, standings)) is not None]
+    ties = _ties(snapshot, standings)
+    leads = [lead for vote in votes if (lead := _lead(*vote, standings, ties)) is not None]
     return Compared(
         len(leads),
         sum(agreed for agreed, _chance in leads),
@@ -62,13 +64,34 @@ def compare(campaign: Campaign, rater: Rater, user: User) -> Compared | None:
     )
 
 
-def _lead(outcome: str, a: int, b: int, standings: dict[int, Standing]) -> tuple[bool, float] | None:
-    """Whether the vote went to the model with more points, and the chance that the ratings give to that."""
+@dataclass(frozen=True)
+class _Ties:
+    """Davidson's ν of the board, 0 where ties count half, and the share of its votes that are ties."""
+
+    odds: float
+    share: float
+
+
+def _ties(snapshot: Snapshot, standings: dict[int, Standing]) -> _Ties:
+    battles = sum(standing.battles for standing in standings.values())
+    return _Ties(
+        tie_odds_of(snapshot), sum(standing.ties for standing in standings.values()) / max(battles, 1)
+    )
+
+
+def _lead(
+    outcome: str, a: int, b: int, standings: dict[int, Standing], ties: _Ties
+) -> tuple[bool, float] | None:
+    """Whether the vote went to the model with more points, and the chance that the ratings give to that.
+
+    The expected score counts ties half; of votes with a winner the share is further from a half.
+    """
     rating_a, rating_b = standings[a].rating, standings[b].rating
     share = SHARE_TO_A[Outcome(outcome)]
     if rating_a is None or rating_b is None or rating_a == rating_b or share == 0.5:
         return None
-    chance = win_probability(abs(rating_a - rating_b))
+    score = expected_score(abs(rating_a - rating_b), tie_odds=ties.odds)
+    chance = min((score - ties.share / 2) / (1 - ties.share), 1.0)
     return (share == 1.0) == (rating_a > rating_b), chance
 
 

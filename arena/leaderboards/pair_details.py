@@ -40,23 +40,20 @@ def details_of(
         for direct, each in zip(battles.tests(confidence), of_categories, strict=True)
     ]
     tested = np.flatnonzero(pairs.tested[most])
-    counts = battles.counts()[tested]
-    shares = counts[:, 2] / np.maximum(counts.sum(axis=1), 1)
     if len(tested):
-        models = _of_model(pairs, most[tested], shares, board)
+        models = _of_model(pairs, most[tested], board)
         for place, model in zip(tested.tolist(), models, strict=True):
             details[place] |= model
     return details
 
 
-def _of_model(
-    pairs: Pairs, at: Integers, tie_shares: NDArray[np.float64], board: FittedBoard
-) -> Iterator[dict[str, Any]]:
+def _of_model(pairs: Pairs, at: Integers, board: FittedBoard) -> Iterator[dict[str, Any]]:
     """What the fit says of pairs that can be tested."""
     options = board.options
     difference, deviation = pairs.difference[at], pairs.deviation[at]
     degrees = pairs.effective[at] - 1
-    effects = effects_of(difference, deviation, degrees, tie_shares, confidence=options.confidence)
+    odds = board.tie_odds or 0.0
+    effects = effects_of(difference, deviation, degrees, confidence=options.confidence, tie_odds=odds)
     rounded = {name: _rounded(values) for name, values in effects.items()}
     clusters = [None if n == np.inf else round(n, DECIMALS) for n in pairs.effective[at].tolist()]
     # One-sided: "the first (the second) is worse by the margin or more".

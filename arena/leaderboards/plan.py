@@ -1,9 +1,9 @@
 """What so many raters with so many votes each will be able to tell apart, reckoned before the first vote.
 
-Every pair is taken to be drawn equally often, and models to be close. In log-odds of a decisive vote the
-difference between two of M models then has the variance 4 (M − 1)/N + 2 σr²/R + 2 σp²/P: N decisive votes of
-R raters on P prompts, whose tastes for a model vary by σr and σp. More votes of the same people leave the
-last two terms as they are.
+Every pair is taken to be drawn equally often, and models to be close. In the half-win board's log-odds the
+difference between two of M models then has the variance 4 (1 − t)(M − 1)/N + (1 − t)²(2 σr²/R + 2 σp²/P): N
+votes, a share t of them ties, of R raters on P prompts, whose tastes for a model vary by σr and σp in votes
+with a winner. More votes of the same people leave the last two terms as they are.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ class Plan:
     counted: float = 1.0
 
     @property
-    def decisive(self) -> float:
-        return self.raters * self.votes_each * self.counted * (1 - self.tie_share)
+    def on_the_board(self) -> float:
+        """Votes that count, ties included."""
+        return self.raters * self.votes_each * self.counted
 
     @property
     def pairs(self) -> int:
@@ -47,32 +48,35 @@ class Plan:
 
     @property
     def per_pair(self) -> float:
-        """Decisive votes that would tell a lone pair as much as the whole board's votes tell it."""
-        return self.decisive / (self.models - 1)
+        """Votes that would tell a lone pair as much as the whole board's votes tell it."""
+        return self.on_the_board / (self.models - 1)
 
     @property
     def design_effect(self) -> float:
         """Variance with tastes over variance without."""
-        tastes = 2 * self.taste**2 * (1 / self.raters + 1 / self.prompts)
+        tastes = 2 * (1 - self.tie_share) * self.taste**2 * (1 / self.raters + 1 / self.prompts)
         return 1 + tastes * self.per_pair / 4
 
 
 @dataclass(frozen=True)
 class Row:
-    """`points` on the board, where a tie counts half for either; None: no difference can be shown."""
+    """`points` on the board, where a tie counts half for either; None: no difference can be shown.
+
+    expected_score: of the better one, at that difference.
+    """
 
     raters: int
     votes: int
     points: float | None
-    win_share: float | None
+    expected_score: float | None
 
     @property
     def votes_in_words(self) -> str:
         return f"{self.votes:,}"
 
     @property
-    def wins_percent(self) -> int | None:
-        return None if self.win_share is None else round(100 * self.win_share)
+    def score_percent(self) -> int | None:
+        return None if self.expected_score is None else round(100 * self.expected_score)
 
 
 def detectable(plan: Plan) -> Row:
@@ -81,11 +85,12 @@ def detectable(plan: Plan) -> Row:
     found = Detectable(None, None, 0, 0.95, 0.8, plan.pairs)
     if plan.per_pair >= 1:
         found = minimum_detectable(
-            int(plan.per_pair), comparisons=plan.pairs, design_effect=plan.design_effect
+            int(plan.per_pair),
+            comparisons=plan.pairs,
+            tie_share=plan.tie_share,
+            design_effect=plan.design_effect,
         )
-    if found.points is None or found.win_probability is None:
-        return Row(plan.raters, votes, None, None)
-    return Row(plan.raters, votes, found.points * (1 - plan.tie_share), found.win_probability)
+    return Row(plan.raters, votes, found.points, found.expected_score)
 
 
 def rows(plan: Plan) -> list[Row]:

@@ -12,7 +12,7 @@ from arena.raters import access
 from arena.raters.models import Role
 
 VOTES_EACH = 50  # where the campaign asks for no number
-MARGIN = 50  # points: 57 % of decisive votes
+MARGIN = 50  # points: an expected score of 57 %
 
 
 class PlanForm(forms.Form):

@@ -323,6 +323,7 @@ def _findings(fitted: LeaderboardFit) -> dict[str, Any]:
         "design_effect": fitted.design_effect,
         "interval_method": fitted.method,
         "estimand": fitted.estimand,
+        "tie_odds": fitted.tie_odds,
         "check": None if fitted.check is None else asdict(fitted.check),
     }
 

@@ -49,11 +49,11 @@ def test_the_three_boards_stand_with_difference_interval_and_adjusted_p(joust, s
     words = text_of(signed_in("ravi").get(PAGE, {"a": "Ember", "b": "Inlet"}))
     for board, heading in (("overall", "Overall"), ("hard", "Hard prompts"), ("style", "Style-controlled")):
         pair = pair_of(board, "Ember", "Inlet")
-        win = [100 * share for share in pair.details["effect"]["win_probability"]]
+        score = [100 * share for share in pair.details["effect"]["expected_score"]]
         p = "p &lt; 0.001" if pair.p_adjusted < 0.001 else "p = "
         expected = (
             f"{heading} {signed(pair.difference)} {signed(pair.lower)} … {signed(pair.upper)} "
-            rf".*?{win[0]:.0f} % {win[1]:.0f} … {win[2]:.0f} %.*?{p}"
+            rf".*?{score[0]:.0f} % {score[1]:.0f} … {score[2]:.0f} %.*?{p}"
         )
         assert re.search(expected.replace("+", r"\+"), words), expected
 
@@ -67,8 +67,9 @@ def test_turning_the_pair_turns_every_number(joust, signed_in):
     assert there.lines[0].points.text == signed(pair.difference)
     assert back.lines[0].points.text == signed(-pair.difference)
     assert back.lines[0].points.interval == f"{signed(-pair.upper)} … {signed(-pair.lower)}"
-    win = pair.details["effect"]["win_probability"]
-    assert back.lines[0].win.text == f"{100 * (1 - win[0]):.0f} %"
+    score = pair.details["effect"]["expected_score"][0]
+    assert back.lines[0].score.text == f"{100 * (1 - score):.0f} %"
+    assert back.lines[0].net.text == f"{signed(100 * (1 - 2 * score))} %"
     assert (
         (there.direct.wins, there.direct.losses)
         == (back.direct.losses, back.direct.wins)

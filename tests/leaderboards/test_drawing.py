@@ -96,10 +96,11 @@ def test_charts_carry_the_numbers_of_the_snapshot(joust):
     cells = {(row["model"], row["against"]): row for row in values_in(spec_of("wins", rows, LIGHT))}
     for pair in snapshot.pairs.select_related("first", "second"):
         there, back = cells[pair.first.name, pair.second.name], cells[pair.second.name, pair.first.name]
-        assert there["observed"] == pair.wins / (pair.wins + pair.losses)
-        assert there["predicted"] == pytest.approx(pair.details["effect"]["win_probability"][0], abs=1e-6)
+        met = pair.wins + pair.losses + pair.ties
+        assert there["observed"] == (pair.wins + pair.ties / 2) / met
+        assert there["predicted"] == pytest.approx(pair.details["effect"]["expected_score"][0], abs=1e-6)
         assert there["observed"] + back["observed"] == pytest.approx(1)
-        assert there["battles"] == back["battles"] == pair.wins + pair.losses + pair.ties
+        assert there["battles"] == back["battles"] == met
     heat = {
         (row["model"], row["category"]): row["rating"]
         for row in values_in(spec_of("categories", rows, LIGHT))

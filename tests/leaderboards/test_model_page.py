@@ -41,8 +41,10 @@ def test_its_ratings_opponents_and_categories_are_those_stored(joust, signed_in)
     assert by_name["Inlet"].record == f"{later.wins} : {later.losses} ({later.ties})"
     earlier = overall.pairs.get(first__name="Ember", second__name="Grove")
     assert by_name["Ember"].record == f"{earlier.losses} : {earlier.wins} ({earlier.ties})"
-    win = earlier.details["effect"]["win_probability"][0]
-    assert by_name["Ember"].predicted == f"{100 * (1 - win):.0f} %"
+    score = earlier.details["effect"]["expected_score"][0]
+    assert by_name["Ember"].predicted == f"{100 * (1 - score):.0f} %"
+    met = earlier.wins + earlier.losses + earlier.ties
+    assert by_name["Ember"].observed == f"{100 * (earlier.losses + earlier.ties / 2) / met:.0f} %"
     rating = overall.category_ratings.get(competitor__name="Grove").rating
     assert [(line.name, line.rating) for line in page.categories] == [("cooking", f"{rating:.0f}")]
 

@@ -91,10 +91,8 @@ def test_every_pair_has_the_difference_that_ratings_gives_for_the_exported_votes
             assert getattr(pair, name) == pytest.approx(getattr(duel, name), rel=1e-5, abs=1e-11), name
         for name in ("wins", "losses", "ties"):
             assert getattr(pair, name) == getattr(duel, name), name
-        assert pair.details["effect"]["win_probability"] == pytest.approx(
-            duel.effect.win_probability, abs=1e-5
-        )
-        assert pair.details["effect"]["net_win_rate"] == pytest.approx(duel.effect.net_win_rate, abs=1e-5)
+        for name in ("expected_score", "net_rate"):
+            assert pair.details["effect"][name] == pytest.approx(getattr(duel.effect, name), abs=1e-5)
         assert pair.details["worse_p"] == pytest.approx(duel.worse_p, rel=1e-4)
 
 

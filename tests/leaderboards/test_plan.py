@@ -23,7 +23,7 @@ def test_the_spread_reckoned_beforehand_is_that_of_simulated_campaigns(models, t
         differences.append(strengths[0] - strengths[1])
         ties.append(np.mean(~np.isin(votes.outcome, (MODEL_A, MODEL_B))))
     plan = Plan(models, 60, 20, 50, float(np.mean(ties)), taste)
-    reckoned = np.sqrt(4 / plan.per_pair * plan.design_effect) * (1 - plan.tie_share)
+    reckoned = np.sqrt(4 / plan.per_pair * (1 - plan.tie_share) * plan.design_effect)
     # The spread of 120 differences is itself known to about 13 % (95 %).
     assert 0.85 < reckoned / np.std(differences) < 1.25
 

@@ -112,7 +112,7 @@ def test_costs_that_are_missing_or_no_numbers_name_file_and_line(priced, capsys)
 
 
 def test_plan_on_the_command_line(games, capsys):
-    assert main(["plan", "--difference", "20", "--decisive-votes", "200", "--json"]) == 0
+    assert main(["plan", "--difference", "20", "--votes-on-pair", "200", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
     assert plan["two competitors alone"]["count"] == 2372
     assert plan["smallest difference found"]["points"] == pytest.approx(69.32850007930578, abs=1e-6)

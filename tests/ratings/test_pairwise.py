@@ -5,7 +5,10 @@ from hypothesis import strategies as st
 from scipy import stats
 from textbook_boards import baseball, board, citations
 
+from ratings.board_options import LeaderboardOptions
 from ratings.bradley_terry import fit_bradley_terry
+from ratings.compare import compare_two
+from ratings.comparisons import MODEL_A, MODEL_B, TIE, Comparisons
 from ratings.errors import BadOptionError, BadValueError, NoVotesError, ShapeError
 from ratings.pairwise import adjusted, cost_ratio, effect_sizes, non_inferiority, pair_tests, quasi_variances
 from ratings.scale import POINTS_PER_LOG_ODDS
@@ -63,11 +66,30 @@ def test_equivalence_is_the_larger_of_two_one_sided_tests():
 
 
 def test_effect_sizes_of_three_to_two():
-    effect = effect_sizes(np.log(1.5), 0.2886751345948129, np.inf, tie_share=0.25)
-    assert effect.win_probability[0] == pytest.approx(0.6)
+    effect = effect_sizes(np.log(1.5), 0.2886751345948129, np.inf)
+    assert effect.expected_score[0] == pytest.approx(0.6)
     assert effect.cohens_h[0] == pytest.approx(0.20135792079033066)
-    assert effect.net_win_rate[0] == pytest.approx(0.75 * 0.2)
+    assert effect.net_rate[0] == pytest.approx(0.2)
     assert effect.points == pytest.approx((70.4365036222725, -27.8517843996719, 168.72479164421688))
+
+
+def test_score_and_net_rate_of_a_half_win_board_are_those_of_its_votes():
+    # 45 wins, 15 losses, 40 ties: a score of 65 %, and 30 % more won than lost
+    outcome = np.repeat([MODEL_A, MODEL_B, TIE], [45, 15, 40])
+    votes = Comparisons.of(2, np.zeros(100, int), np.ones(100, int), outcome)
+    duel = compare_two(votes, 0, 1)
+    assert duel.effect.expected_score[0] == pytest.approx(0.65)
+    assert duel.effect.net_rate[0] == pytest.approx(0.45 - 0.15)
+    dropped = compare_two(votes, 0, 1, LeaderboardOptions(bootstrap=0, ties="drop"))
+    assert dropped.effect.expected_score[0] == pytest.approx(45 / 60)
+    davidson = compare_two(votes, 0, 1, LeaderboardOptions(bootstrap=0, ties="davidson"))
+    assert davidson.effect.expected_score[0] == pytest.approx(0.65)
+    assert davidson.effect.net_rate[0] == pytest.approx(0.3)
+
+
+def test_a_far_end_of_an_effect_is_a_score_of_one():
+    effect = effect_sizes(3000.0, 1.0, np.inf, tie_odds=0.5)
+    assert effect.expected_score == (1.0, 1.0, 1.0)
 
 
 def test_quasi_variances_of_baseball_and_citations():

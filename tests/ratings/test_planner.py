@@ -8,17 +8,17 @@ from scipy.stats import norm
 
 from ratings.errors import BadOptionError, BadValueError
 from ratings.planner import direct_votes_needed, minimum_detectable, new_raters_needed, votes_to_separate
-from ratings.scale import POINTS_PER_LOG_ODDS, win_probability
+from ratings.scale import POINTS_PER_LOG_ODDS, expected_score
 
 
 @pytest.mark.parametrize(
     ("points", "votes"),
     [(5, 37901), (10, 9478), (20, 2372), (30, 1056), (50, 382), (100, 98), (200, 27)],
 )
-def test_decisive_votes_that_separate_two_competitors(points, votes):
+def test_votes_that_separate_two_competitors(points, votes):
     need = votes_to_separate(points)
     assert need.count == votes
-    assert str(need) == f"{votes:,} decisive votes"
+    assert str(need) == f"{votes:,} votes"
 
 
 @pytest.mark.parametrize(
@@ -34,22 +34,27 @@ def test_decisive_votes_that_separate_two_competitors(points, votes):
 )
 def test_difference_that_a_number_of_votes_can_show(votes, share, points):
     detectable = minimum_detectable(votes)
-    assert detectable.win_probability == pytest.approx(share, abs=1e-10)
+    assert detectable.expected_score == pytest.approx(share, abs=1e-10)
     assert detectable.points == pytest.approx(points, abs=1e-8)
 
 
-@given(st.integers(30, 100_000), st.floats(1.0, 5.0), st.sampled_from([1, 10, 190]))
-def test_the_two_directions_agree(votes, design_effect, comparisons):
-    options = {"design_effect": design_effect, "comparisons": comparisons}
+@given(
+    st.integers(30, 100_000), st.floats(1.0, 5.0), st.sampled_from([1, 10, 190]), st.sampled_from([0, 0.3])
+)
+def test_the_two_directions_agree(votes, design_effect, comparisons, ties):
+    options = {"design_effect": design_effect, "comparisons": comparisons, "tie_share": ties}
     detectable = minimum_detectable(votes, **options)
     if detectable.points is not None:
         assert votes_to_separate(detectable.points, **options).count in (votes, votes + 1)
 
 
-def test_planned_votes_give_the_promised_power():
-    need = votes_to_separate(60)
-    wins = np.random.default_rng(0).binomial(need.count, win_probability(60), size=20_000)
-    z = (wins - need.count / 2) / np.sqrt(need.count / 4)
+@pytest.mark.parametrize("ties", [0.0, 0.4])
+def test_planned_votes_give_the_promised_power(ties):
+    need = votes_to_separate(60, tie_share=ties)
+    score = expected_score(60)
+    chances = [score - ties / 2, ties, 1 - score - ties / 2]
+    won, _tied, lost = np.random.default_rng(0).multinomial(need.count, chances, size=20_000).T
+    z = (won - lost) / 2 / np.sqrt(need.count * (1 - ties) / 4)
     assert np.mean(np.abs(z) > norm.isf(0.025)) == pytest.approx(0.8, abs=0.02)
 
 
@@ -62,7 +67,7 @@ def test_beyond_the_cap_the_plan_says_not_reachable():
     need = votes_to_separate(0.5, cap=100_000)
     assert need.count is None
     assert not need.reachable
-    assert str(need) == "not reachable (over 100,000 decisive votes)"
+    assert str(need) == "not reachable (over 100,000 votes)"
 
 
 def test_new_raters_follow_from_the_error_that_the_present_ones_leave():
@@ -76,7 +81,7 @@ def test_new_raters_follow_from_the_error_that_the_present_ones_leave():
 def test_direct_votes_add_their_information_to_the_boards():
     points, error, deff = 30.0, 20.0, 1.5
     need = direct_votes_needed(points, model_error=error, design_effect=deff)
-    p = win_probability(points)
+    p = expected_score(points)
     information = POINTS_PER_LOG_ODDS**2 / error**2 + need.count * p * (1 - p)
     after = np.sqrt(deff / information) * POINTS_PER_LOG_ODDS
     assert points / after == pytest.approx(norm.isf(0.025) + norm.ppf(0.8), rel=1e-3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from ratings.davidson import DavidsonFit, TieLikelihood, fit_davidson
 from ratings.engine_check import check_plain, check_rows
 from ratings.errors import BadOptionError
 from ratings.newton import Matrix, Vector, gauge, generalised_inverse
+from ratings.pair_clusters import PairClusters, clusters_of_pairs
 from ratings.rows import LARGE, Rows, sort_rows
 from ratings.separation import fit_bounded
 from ratings.standings import Check
@@ -48,6 +50,16 @@ class FittedBoard:
     inflation: Vector | None
     n_dropped: int
     notes: tuple[str, ...]
+
+    @cached_property
+    def pair_clusters(self) -> dict[str, PairClusters]:
+        """Effective clusters of every difference by dimension; none without rows (Davidson) or clusters."""
+        if self.scores is None:
+            return {}
+        return {
+            d.name: clusters_of_pairs(self.scores, self.fit.bread, d.labels, d.count)
+            for d in self.covariance.dimensions
+        }
 
     @property
     def tie_odds(self) -> float | None:

@@ -14,7 +14,7 @@ import numpy as np
 from ratings.board import FittedBoard, fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.command_fit import add_board_options, read_board, shared_options
-from ratings.compare import contrast_of
+from ratings.compare import contrast_of, shares_of
 from ratings.errors import BadOptionError
 from ratings.planner import (
     Detectable,
@@ -89,16 +89,24 @@ def _on_board(options: argparse.Namespace) -> dict[str, Need | Detectable]:
             options.difference, model_error=model, design_effect=(error / model) ** 2, **_shared(options)
         )
     }
-    return {**answers, **_more_raters(board, error, options)}
+    return {**answers, **_more_raters(board, i, j, error, options)}
 
 
 def _more_raters(
-    board: FittedBoard, error: float, options: argparse.Namespace
+    board: FittedBoard, i: int, j: int, error: float, options: argparse.Namespace
 ) -> dict[str, Need | Detectable]:
     needs: dict[str, Need | Detectable] = {}
-    for d in board.covariance.dimensions:
-        need = new_raters_needed(options.difference, standard_error=error, raters=d.count, **_shared(options))
-        needs[f"more {d.name}s as active as the present ones"] = replace(need, of=f"new {d.name}s")
+    for share in shares_of(board, np.array([i]), np.array([j])):
+        need = new_raters_needed(
+            options.difference,
+            standard_error=error,
+            raters=share.count,
+            lasting_error=float(share.lasting_error[0]),
+            effective=float(share.effective[0]),
+            lasting_effective=float(share.lasting_effective[0]),
+            **_shared(options),
+        )
+        needs[f"more {share.name}s as active as the present ones"] = replace(need, of=f"new {share.name}s")
     return needs
 
 

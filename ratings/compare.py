@@ -13,11 +13,13 @@ from ratings.board_options import LeaderboardOptions
 from ratings.clusters import effective_for
 from ratings.comparisons import Comparisons
 from ratings.errors import IncomparableError, UnknownCompetitorError
-from ratings.newton import Matrix, Vector
+from ratings.newton import Vector
 from ratings.pairwise import Effect, Verdict, effect_sizes, non_inferiority, pair_tests
 from ratings.proportions import SignTest, sign_test
 from ratings.scale import POINTS_PER_LOG_ODDS
 from ratings.uncertainty import NO_INTERVAL
+
+Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -94,31 +96,71 @@ def contrast_of(board: FittedBoard, i: int, j: int) -> Vector:
 def effective_clusters_of(board: FittedBoard, contrast: Vector) -> float:
     """min(G*, G_c) over the dimensions for one contrast (p,); infinite for independent votes, 0 where one of
     its parameters has no interval."""
-    return float(_effective_clusters(board, contrast[:, None])[0])
-
-
-def effective_clusters_of_pairs(board: FittedBoard, at: NDArray[np.int64], to: NDArray[np.int64]) -> Vector:
-    """`effective_clusters_of` the differences of many pairs (m,) of places on the board."""
-    contrasts = np.zeros((len(board.fit.params), len(at)))
-    pairs = np.arange(len(at))
-    contrasts[at, pairs], contrasts[to, pairs] = 1.0, -1.0
-    return _effective_clusters(board, contrasts)
-
-
-def _effective_clusters(board: FittedBoard, contrasts: Matrix) -> Vector:
-    """Of contrasts that are the columns of (p, m)."""
-    covariance, touched = board.covariance, contrasts != 0
-    effective = np.full(contrasts.shape[1], covariance.effective)
+    covariance, touched = board.covariance, contrast != 0
+    effective = [covariance.effective]
     if board.scores is None:
-        per = np.where(touched, covariance.effective_per_parameter[:, None], np.inf)
-        effective = np.minimum(effective, per.min(axis=0))
+        effective += covariance.effective_per_parameter[touched].tolist()
     else:
         for d in covariance.dimensions:
-            own = effective_for(board.scores, board.fit.bread, d.labels, d.count, contrasts)
-            effective = np.minimum(effective, own)
+            own = effective_for(board.scores, board.fit.bread, d.labels, d.count, contrast[:, None])
+            effective.append(float(own[0]))
+    if covariance.none is not None and (touched & covariance.none).any():
+        return 0.0
+    return min(effective)
+
+
+def effective_clusters_of_pairs(board: FittedBoard, at: Places, to: Places) -> Vector:
+    """`effective_clusters_of` the differences of many pairs (m,) of places on the board.
+
+    On boards of some hundred models or a million votes nearly so: see pair_clusters.py.
+    """
+    covariance = board.covariance
+    effective = np.full(len(at), covariance.effective)
+    if board.scores is None:
+        per = covariance.effective_per_parameter
+        effective = np.minimum(effective, np.minimum(per[at], per[to]))
+    for dimension in board.pair_clusters.values():
+        effective = np.minimum(effective, dimension.effective[at, to])
     if covariance.none is not None:
-        effective = np.where((touched & covariance.none[:, None]).any(axis=0), 0.0, effective)
+        effective = np.where(covariance.none[at] | covariance.none[to], 0.0, effective)
     return effective
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """What more clusters of one dimension would do for differences (m,): see planner.new_raters_needed.
+
+    lasting_error: in points, what stays of the error however many there are · effective: G_c of this
+    dimension · lasting_effective: of the others, whose number stays.
+    """
+
+    name: str
+    count: int
+    lasting_error: Vector
+    effective: Vector
+    lasting_effective: Vector
+
+
+def shares_of(board: FittedBoard, at: Places, to: Places) -> list[Shares]:
+    """Of each dimension, for the pairs (m,) of places on the board."""
+    covariance, shares = board.covariance, []
+    counted = []
+    for d in covariance.dimensions:
+        own = board.pair_clusters[d.name].effective[at, to] if board.pair_clusters else None
+        own = np.minimum(d.per_parameter[at], d.per_parameter[to]) if own is None else own
+        counted.append(np.minimum(d.effective, own))
+    for place, d in enumerate(covariance.dimensions):
+        others = [one for other, one in enumerate(counted) if other != place]
+        shares.append(
+            Shares(
+                name=d.name,
+                count=d.count,
+                lasting_error=POINTS_PER_LOG_ODDS * covariance.lasting_deviations(place)[at, to],
+                effective=counted[place],
+                lasting_effective=np.min(others, axis=0) if others else np.full(len(at), np.inf),
+            )
+        )
+    return shares
 
 
 def _duel(board: FittedBoard, i: int, j: int, first: int, second: int) -> Duel:

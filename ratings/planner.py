@@ -13,7 +13,7 @@ from math import ceil, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, logit, ndtri, stdtrit
 
 from ratings.errors import BadOptionError, BadValueError
 from ratings.proportions import check_confidence
@@ -118,6 +118,9 @@ def new_raters_needed(
     *,
     standard_error: float,
     raters: int,
+    lasting_error: float = 0.0,
+    effective: float = np.inf,
+    lasting_effective: float = np.inf,
     confidence: float = 0.95,
     power: float = 0.8,
     comparisons: int = 1,
@@ -125,14 +128,27 @@ def new_raters_needed(
 ) -> Need:
     """Raters to add, at the present votes per rater, until a difference of `points` is found.
 
-    N [((z_(1-alpha/2) + z_power) s/d)^2 - 1], s the cluster-robust error of the difference with N raters now.
-    d is the difference that would matter, from the plan and never the estimate. More votes by the same raters
-    don't shrink s once taste dominates. The same formula serves prompts. Errors as `votes_to_separate`.
+    With k N raters in place of N the variance is (s^2 - l^2)/k + l^2: s the cluster-robust error of the
+    difference now, l = `lasting_error` the part that prompts leave however many raters there are. The
+    smallest k with (t_(1-alpha/2) + t_power) times the error at most d, the difference that would matter,
+    from the plan and never the estimate; t with min(k G_c, G_other) - 1 degrees of freedom, `effective` and
+    `lasting_effective`, infinite: normal. More votes by the same raters don't shrink s once taste dominates.
+    The same formula serves prompts. Errors as `votes_to_separate`.
     """
-    z, z_power = _quantiles(confidence, power, comparisons)
     _positive(points=points, standard_error=standard_error, raters=raters)
-    more = _more_raters(np.array(standard_error), points, raters, z + z_power)
-    return _need(float(more), "new raters", cap, points, confidence, power, comparisons)
+    found = new_raters_of_each(
+        points,
+        standard_errors=np.array([standard_error]),
+        raters=raters,
+        lasting_errors=np.array([lasting_error]),
+        effective=np.array([effective]),
+        lasting_effective=np.array([lasting_effective]),
+        confidence=confidence,
+        power=power,
+        comparisons=comparisons,
+        cap=cap,
+    )
+    return _need(float(found[0]), "new raters", cap, points, confidence, power, comparisons)
 
 
 def new_raters_of_each(
@@ -140,20 +156,45 @@ def new_raters_of_each(
     *,
     standard_errors: Floats,
     raters: int,
+    lasting_errors: Floats,
+    effective: Floats,
+    lasting_effective: Floats,
     confidence: float = 0.95,
     power: float = 0.8,
     comparisons: int = 1,
     cap: int = 10_000,
 ) -> Floats:
-    """The counts of `new_raters_needed` for many pairs, one per error (m,); infinite above the cap."""
-    z, z_power = _quantiles(confidence, power, comparisons)
+    """The counts of `new_raters_needed` for many pairs (m,), one per error; infinite above the cap."""
+    _quantiles(confidence, power, comparisons)
     _positive(points=points, raters=raters)
-    return _whole(_more_raters(standard_errors, points, raters, z + z_power), cap)
+    tail = (1 - confidence) / 2 / comparisons
+    lasting = np.minimum(lasting_errors, standard_errors) ** 2
+    shrinking = standard_errors**2 - lasting
+
+    def finds(more: Floats, of: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        times = 1 + more / raters
+        degrees = np.minimum(effective[of] * times, lasting_effective[of]) - 1
+        reach = _t(1 - tail, degrees) + _t(power, degrees)
+        found: NDArray[np.bool_] = reach**2 * (shrinking[of] / times + lasting[of]) <= points**2 * (1 + 1e-9)
+        return found
+
+    # The fewest by bisection: `low` doesn't find it, `high` does.
+    every = np.ones(len(standard_errors), dtype=bool)
+    low, high = np.zeros(len(every)), np.full(len(every), float(cap))
+    reachable, already = finds(high, every), finds(low, every)
+    while (open_ := reachable & ~already & (high - low > 1)).any():
+        middle = np.floor((low[open_] + high[open_]) / 2)
+        found = finds(middle, open_)
+        high[open_] = np.where(found, middle, high[open_])
+        low[open_] = np.where(found, low[open_], middle)
+    return np.where(already, 0.0, np.where(reachable, high, np.inf))
 
 
-def _more_raters(standard_error: Floats, points: float, raters: int, z: float) -> Floats:
-    more: Floats = np.maximum(raters * ((z * standard_error / points) ** 2 - 1), 0.0)
-    return more
+def _t(below: float, degrees: Floats) -> Floats:
+    """t quantile; normal where the degrees of freedom are infinite, infinite where there are none."""
+    finite, some = np.isfinite(degrees), degrees > 0
+    quantile = stdtrit(np.where(finite & some, degrees, 1.0), below)
+    return np.where(some, np.where(finite, quantile, ndtri(below)), np.inf)
 
 
 def direct_votes_needed(

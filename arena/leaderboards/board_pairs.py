@@ -16,8 +16,6 @@ Verdict = PairResult.Verdict
 
 # Pairs with tests, categories and needs of their own: all those of 32 models, a second's work.
 MOST_DETAILED = 500
-# Rows looked at for effective clusters of each pair; above it a pair has the fewer of its two models' own.
-MOST_ROW_VISITS = 20_000_000
 DECIMALS = 6
 
 
@@ -51,7 +49,7 @@ def pairs_of(board: FittedBoard) -> Pairs:
         second=second,
         difference=board.fit.params[at] - board.fit.params[to],
         deviation=board.covariance.difference_deviations[at, to],
-        effective=effective_of(board, at, to),
+        effective=effective_clusters_of_pairs(board, at, to),
         reason=_reasons(board, at, to),
     )
 
@@ -65,18 +63,3 @@ def _reasons(board: FittedBoard, at: NDArray[np.int64], to: NDArray[np.int64]) -
         Verdict.APART.value if a else Verdict.UNBOUNDED.value if e else ""
         for a, e in zip(apart.tolist(), endless.tolist(), strict=True)
     ]
-
-
-def effective_of(
-    board: FittedBoard, at: NDArray[np.int64], to: NDArray[np.int64], least: int = 0
-) -> NDArray[np.float64]:
-    """Effective clusters of each difference (m,); `least`: as many are to be asked for at least."""
-    covariance = board.covariance
-    visits = 0 if board.scores is None else len(board.scores.rows) * len(covariance.dimensions)
-    if visits * max(len(at), least) <= MOST_ROW_VISITS:
-        return effective_clusters_of_pairs(board, at, to)
-    per = covariance.effective_per_parameter
-    fewest = np.minimum(covariance.effective, np.minimum(per[at], per[to]))
-    if covariance.none is None:
-        return fewest
-    return np.where(covariance.none[at] | covariance.none[to], 0.0, fewest)

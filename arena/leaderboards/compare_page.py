@@ -120,6 +120,7 @@ class Page:
     lines: list[Line]
     direct: Direct | None
     detailed: bool
+    nearly: bool
     categories: list[CategoryLine]
     needs: list[Need]
     style: str
@@ -187,6 +188,7 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
         lines=[_line(one, choice, axis, margin) for one in found if one.column.snapshot],
         direct=_direct(main) if main and main.direct else None,
         detailed=bool(main and main.pair.details),
+        nearly=any(snapshot.counts.get("pairs_nearly") for snapshot in snapshots),
         categories=list(_categories(main)) if main else [],
         needs=list(_needs(main)) if main else [],
         style=_style(mine, choice),

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.leaderboards.board_pairs import DECIMALS, MOST_DETAILED, Pairs, effective_of
+from arena.leaderboards.board_pairs import DECIMALS, Pairs
 from arena.leaderboards.category_boards import CategoryBoard
 from arena.leaderboards.direct_battles import Counted
 from ratings.board import FittedBoard
+from ratings.compare import effective_clusters_of_pairs, shares_of
 from ratings.pairwise import effects_of, non_inferiorities
 from ratings.planner import direct_votes_of_each, new_raters_of_each
 from ratings.scale import POINTS_PER_LOG_ODDS
@@ -80,16 +81,24 @@ def _needs(pairs: Pairs, at: Integers, board: FittedBoard) -> Iterator[list[dict
     errors = POINTS_PER_LOG_ODDS * pairs.deviation[at]
     models = POINTS_PER_LOG_ODDS * np.sqrt(bread[i, i] + bread[j, j] - 2 * bread[i, j])
     common: dict[str, Any] = {"confidence": options.confidence, "comparisons": int(pairs.tested.sum())}
+    shares = shares_of(board, i, j)
     asked = [options.margin * times for times in IN_MARGINS if options.margin]
     found = []
     for points in asked:
         new = {
-            d.name: _counts(
+            share.name: _counts(
                 new_raters_of_each(
-                    points, standard_errors=errors, raters=d.count, cap=MOST_CLUSTERS, **common
+                    points,
+                    standard_errors=errors,
+                    raters=share.count,
+                    lasting_errors=share.lasting_error,
+                    effective=share.effective,
+                    lasting_effective=share.lasting_effective,
+                    cap=MOST_CLUSTERS,
+                    **common,
                 )
             )
-            for d in board.covariance.dimensions
+            for share in shares
         }
         effects = (errors / models) ** 2
         votes = direct_votes_of_each(
@@ -137,7 +146,7 @@ def _differences(category: CategoryBoard, i: Integers, j: Integers) -> list[dict
     board, place = category.board, np.argsort(category.board.order)
     at, to = place[i], place[j]
     difference = category.rating[i] - category.rating[j]
-    effective = effective_of(board, at, to, least=MOST_DETAILED)
+    effective = effective_clusters_of_pairs(board, at, to)
     critical = critical_values(effective - 1, board.options.confidence)
     reach = critical * POINTS_PER_LOG_ODDS * board.covariance.difference_deviations[at, to]
     reach = np.where(effective < NO_INTERVAL, np.nan, reach)

@@ -156,8 +156,12 @@ def fit(
     if cutoff.last_judgment_id:
         more |= {"last_judgment_id": cutoff.last_judgment_id}
     categories = list(category_boards(rows, options))
+    more |= {
+        "last_id": cutoff.last_id,
+        "pairs_nearly": any(not d.exact for d in board.pair_clusters.values()),
+    }
     return Computed(
-        counts=_facts(rows) | {"last_id": cutoff.last_id} | more | _findings(fitted),
+        counts=_facts(rows) | more | _findings(fitted),
         options=_plain(options),
         coefficients=[asdict(coefficient) for coefficient in fitted.coefficients],
         warnings=list(fitted.warnings),

@@ -4,11 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import norm, t
 
+from ratings.board import fit_board
+from ratings.board_options import LeaderboardOptions
+from ratings.compare import effective_clusters_of_pairs, shares_of
 from ratings.errors import BadOptionError, BadValueError
 from ratings.planner import direct_votes_needed, minimum_detectable, new_raters_needed, votes_to_separate
 from ratings.scale import POINTS_PER_LOG_ODDS, expected_score
+from ratings.simulate import VoteModel, simulate_votes
 
 
 @pytest.mark.parametrize(
@@ -71,11 +75,71 @@ def test_beyond_the_cap_the_plan_says_not_reachable():
 
 
 def test_new_raters_follow_from_the_error_that_the_present_ones_leave():
-    more = new_raters_needed(40, standard_error=30, raters=15)
+    more = new_raters_needed(40, standard_error=30, raters=15)  # normal: as if raters were many
     z = norm.isf(0.025) + norm.ppf(0.8)
     assert more.count == int(np.ceil(15 * ((z * 30 / 40) ** 2 - 1)))
     assert new_raters_needed(200, standard_error=30, raters=15).count == 0
     assert not new_raters_needed(1, standard_error=30, raters=15, cap=1000).reachable
+
+
+def test_new_raters_leave_the_part_of_the_error_that_prompts_cause():
+    more = new_raters_needed(40, standard_error=30, raters=15, lasting_error=10)
+    z = norm.isf(0.025) + norm.ppf(0.8)
+    shrunk = (40 / z) ** 2 - 10**2
+    assert more.count == int(np.ceil(15 * ((30**2 - 10**2) / shrunk - 1)))
+    # 40 points ask for an error of 14.3: where prompts alone leave 15, no number of raters is enough
+    assert not new_raters_needed(40, standard_error=30, raters=15, lasting_error=15).reachable
+
+
+def test_few_clusters_ask_for_more_by_students_t():
+    many = new_raters_needed(40, standard_error=30, raters=15).count
+    few = new_raters_needed(40, standard_error=30, raters=15, effective=5.0).count
+    times = 1 + few / 15
+    reach = t.isf(0.025, 5 * times - 1) + t.ppf(0.8, 5 * times - 1)
+    assert reach * 30 / np.sqrt(times) <= 40
+    assert many < few
+    # the few prompts stay, however many raters come
+    held = new_raters_needed(40, standard_error=30, raters=15, effective=5.0, lasting_effective=4.0).count
+    assert few < held
+    assert not new_raters_needed(40, standard_error=9, raters=15, lasting_effective=1.0).reachable
+
+
+def test_simulated_boards_with_the_new_raters_find_the_difference_as_often_as_promised():
+    strengths = (0.5, 0.0, -0.2, -0.3)
+    common = {"tie": 0.5, "rater_sd": 0.8, "prompt_sd": 0.6}
+    options = LeaderboardOptions(bootstrap=0, check=False)
+
+    def simulated(raters: int, prompts: int, seed: int):
+        model = VoteModel(strengths, raters=raters, prompts=prompts, **common)
+        board = fit_board(simulate_votes(model, 30 * raters, seed=seed).as_comparisons(), options)
+        return board, *(int(np.flatnonzero(board.order == c)[0]) for c in (0, 1))
+
+    pilots, true = [], []
+    for seed in range(60):
+        board, i, j = simulated(12, 60, seed)
+        share = next(s for s in shares_of(board, np.array([i]), np.array([j])) if s.name == "rater")
+        error = POINTS_PER_LOG_ODDS * board.covariance.difference_deviations[i, j]
+        pilots.append([error**2, share.lasting_error[0] ** 2, share.effective[0], share.lasting_effective[0]])
+        true.append(POINTS_PER_LOG_ODDS * (board.fit.params[i] - board.fit.params[j]))
+    variance, lasting, effective, others = np.mean(pilots, axis=0)
+    need = new_raters_needed(
+        float(np.mean(true)),
+        standard_error=float(np.sqrt(variance)),
+        raters=12,
+        lasting_error=float(np.sqrt(lasting)),
+        effective=float(effective),
+        lasting_effective=float(others),
+    )
+    assert need.count > 5
+    found = 0
+    for seed in range(150):
+        board, i, j = simulated(12 + need.count, 60, 1000 + seed)
+        at, to = np.array([i]), np.array([j])
+        degrees = effective_clusters_of_pairs(board, at, to)[0] - 1
+        d, s = board.fit.params[i] - board.fit.params[j], board.covariance.difference_deviations[i, j]
+        found += 2 * t.sf(abs(d) / s, degrees) < 0.05
+    # 150 tries know a power of 80 % to about six points and a half
+    assert 0.72 < found / 150 < 0.9
 
 
 def test_direct_votes_add_their_information_to_the_boards():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from math import sqrt
-from typing import Literal, get_args
+from math import isclose, sqrt
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,16 +56,19 @@ class Kappa:
 
 @dataclass(frozen=True)
 class Alpha:
-    """Krippendorff's alpha with a percentile interval from resampled units.
+    """Krippendorff's alpha with a percentile interval from resampled units, or a jackknife's by cluster.
 
     units       units with at least two ratings, the only ones that tell anything
+    clusters    of these units, None where each stands for itself; below two effective ones, or where no
+                cluster makes a difference, there is no interval
     undefined   resamples without any variation, left out of the interval
     """
 
     estimate: float
-    lower: float
-    upper: float
+    lower: float | None
+    upper: float | None
     units: int
+    clusters: int | None
     ratings: int
     undefined: int
     level: Level
@@ -172,6 +176,7 @@ def fleiss_kappa(table: ArrayLike) -> float:
 
 def krippendorff_alpha(
     ratings: ArrayLike,
+    cluster: ArrayLike | None = None,
     *,
     level: Level = "nominal",
     resamples: int = 1000,
@@ -183,8 +188,11 @@ def krippendorff_alpha(
     alpha = 1 - (n - 1) sum o_cd D_cd / sum n_c n_d D_cd over the coincidences o of values within units; the
     distance D is 1 (nominal), (sum of n_g from c to d - (n_c + n_d)/2)^2 (ordinal), (c - d)^2 (interval),
     ((c - d)/(c + d))^2 (ratio). The interval resamples whole units, since ratings of a unit hang together.
-    Raises NoVotesError when no unit has two ratings, BadValueError when no two ratings differ, for infinite
-    values, and for negative ones on the ratio level.
+    Units that hang together too, like pairs of responses to one prompt, have one `cluster` (U,): then it is
+    that of the jackknife that leaves one cluster out, (G - 1)/G sum_g (a_(-g) - a)^2, with t at G* - 1
+    degrees of freedom. Raises NoVotesError when no unit has two ratings, ShapeError for clusters of another
+    number, BadValueError when no two ratings differ, for infinite values, and for negative ones on the ratio
+    level.
     """
     check_confidence(confidence)
     if level not in get_args(Level) or resamples < 1:
@@ -193,25 +201,65 @@ def krippendorff_alpha(
     estimate = _alpha(counts, np.ones(len(counts)), values, level)
     if estimate is None:
         raise BadValueError("no two ratings differ, so alpha isn't defined")
-    rng, units = np.random.default_rng(seed), len(counts)
-    replicates = []
-    for _ in range(resamples):
-        drawn = np.bincount(rng.integers(units, size=units), minlength=units).astype(np.float64)
-        replicates.append(_alpha(counts, drawn, values, level))
+    names, of = None, None
+    if cluster is not None:
+        names, of = np.unique(_of_units(ratings, cluster), return_inverse=True)
+    weights = _resamples(len(counts), resamples, seed) if of is None else _all_but_one(of)
+    replicates = [_alpha(counts, weight, values, level) for weight in weights]
     defined = [value for value in replicates if value is not None]
-    lower, upper = np.quantile(defined or [estimate], [(1 - confidence) / 2, (1 + confidence) / 2])
+    if of is None:
+        ends = np.quantile(defined or [estimate], [(1 - confidence) / 2, (1 + confidence) / 2]).tolist()
+    else:
+        # where nothing varies without one cluster, alpha hangs on that cluster alone
+        whole = len(defined) == len(replicates)
+        ends = _jackknifed(estimate, np.array(defined), np.bincount(of), confidence) if whole else None
     return Alpha(
         estimate=estimate,
-        lower=float(lower),
-        upper=float(upper),
-        units=units,
+        lower=None if ends is None else ends[0],
+        upper=None if ends is None else ends[1],
+        units=len(counts),
+        clusters=None if names is None else len(names),
         ratings=int(counts.sum()),
-        undefined=resamples - len(defined),
+        undefined=len(replicates) - len(defined),
         level=level,
         resamples=resamples,
         seed=seed,
         confidence=confidence,
     )
+
+
+def _resamples(units: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """How often each unit (U,) is drawn, resample by resample."""
+    rng = np.random.default_rng(seed)
+    for _ in range(resamples):
+        yield np.bincount(rng.integers(units, size=units), minlength=units).astype(np.float64)
+
+
+def _all_but_one(of: NDArray[np.int64]) -> Iterator[Floats]:
+    """Weights (U,) that leave out the units of one cluster after the other."""
+    for g in range(int(of.max()) + 1):
+        yield (of != g).astype(np.float64)
+
+
+def _jackknifed(
+    estimate: float, without: Floats, sizes: NDArray[np.int64], confidence: float
+) -> tuple[float, float] | None:
+    effective, groups = float(sizes.sum() ** 2 / (sizes**2).sum()), len(sizes)
+    error = sqrt((groups - 1) / groups * float(np.sum((without - estimate) ** 2)))
+    if effective < 2 or isclose(error, 0, abs_tol=1e-12):
+        return None
+    half = float(stats.t.isf((1 - confidence) / 2, effective - 1)) * error
+    return estimate - half, min(1.0, estimate + half)
+
+
+def _of_units(ratings: ArrayLike, cluster: ArrayLike) -> NDArray[Any]:
+    """The clusters of the units that count."""
+    rated, ids = ~np.isnan(np.asarray(ratings, dtype=np.float64)), np.asarray(cluster)
+    if ids.shape != rated.shape[1:]:
+        raise ShapeError(
+            f"cluster has shape {ids.shape}, for {rated.shape[1]} units", todo="pass one per unit"
+        )
+    return ids[rated.sum(axis=0) >= 2]
 
 
 def _square(table: ArrayLike) -> Floats:

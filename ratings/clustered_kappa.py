@@ -18,7 +18,8 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ClusteredKappa:
-    """Kappa over n rows. No interval below two effective clusters, or where one cluster carries it alone.
+    """Kappa over n rows. No interval below two effective clusters, where one cluster carries it alone or
+    where none makes a difference.
 
     symmetric   the two sides are interchangeable raters, so both get the same marginal distribution
     """
@@ -59,6 +60,8 @@ def clustered_kappa(
     sizes = tables.sum(axis=(1, 2))
     effective = float(sizes.sum() ** 2 / np.sum(sizes**2))
     error = _jackknife(tables, estimate) if effective >= 2 else None
+    # the same without whichever cluster, as where one side always says the same: no error to be read off
+    error = None if error is None or error < 1e-12 else error
     half = None if error is None else float(stats.t.isf((1 - confidence) / 2, effective - 1)) * error
     return ClusteredKappa(
         estimate=estimate,

@@ -24,8 +24,6 @@ def add_arguments(commands: Any) -> None:
     command = commands.add_parser("agreement", help="agreement between raters", description=__doc__)
     command.add_argument("votes", type=Path, help="CSV, TSV or Parquet with judge and prompt_id")
     command.add_argument("--between", nargs=2, metavar=("R1", "R2"), help="two raters, for Cohen's kappa")
-    command.add_argument("--resamples", type=int, default=1000, help="for alpha's interval (1000)")
-    command.add_argument("--seed", type=int, default=0, help="seed of the resamples (0)")
     command.add_argument("--json", action="store_true", help="print JSON instead of words")
     command.set_defaults(run=run)
 
@@ -39,7 +37,7 @@ def run(options: argparse.Namespace) -> None:
     except RatingsError as error:
         raise in_file(error, options.votes) from error
     found = overlap(named.comparisons)
-    data = _everyone(found, options)
+    data = _everyone(found)
     if options.between:
         data["between"] = _two(found, names_of(frame[rater]), options.between)
     if options.json:
@@ -48,8 +46,8 @@ def run(options: argparse.Namespace) -> None:
     sys.stdout.write("\n".join(_words(data, options.between)) + "\n")
 
 
-def _everyone(found: Overlap, options: argparse.Namespace) -> dict[str, Any]:
-    alpha = krippendorff_alpha(found.ratings, resamples=options.resamples, seed=options.seed)
+def _everyone(found: Overlap) -> dict[str, Any]:
+    alpha = krippendorff_alpha(found.ratings, found.unit_prompt)
     return {
         "raters": found.ratings.shape[0],
         "units": found.ratings.shape[1],
@@ -95,6 +93,8 @@ def _words(data: dict[str, Any], between: list[str] | None) -> list[str]:
 
 
 def _coefficient(found: dict[str, Any]) -> str:
+    if found["lower"] is None:
+        return f"{found['estimate']:.3f} (no interval: too few prompts, or all alike)"
     return f"{found['estimate']:.3f} ({found['lower']:.3f} to {found['upper']:.3f})"
 
 

@@ -6,6 +6,7 @@ groups; NaN stands where the single test says None, and for a group without rows
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -110,6 +111,40 @@ def _cluster_sums(x: Floats, group: Integers, cluster: ArrayLike | None) -> tupl
     keys, index = np.unique(group * width + ids, return_inverse=True)
     sums, sizes = np.bincount(index, x, len(keys)), np.bincount(index, minlength=len(keys))
     return keys // width, sums.astype(np.float64), sizes.astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Nets:
+    """Share won less share lost of each group, within −1 … 1: arrays (m,), NaN where nothing can be said."""
+
+    estimate: Floats
+    lower: Floats
+    upper: Floats
+    p: Floats
+
+
+def widest_nets(means: Sequence[Means], widest: Integers, flat: NDArray[np.bool_]) -> Nets:
+    """Means of +1, 0 and −1 by several ways to cluster: of each group the one at the place `widest` (m,).
+
+    Clusters that all say the same leave no variance to be read off (`flat` (m,): in no way to cluster). Where
+    every vote went one way the interval is then Wilson's for a share of 1 in G* clusters, with t at G* − 1
+    degrees of freedom, and p the sign test's, 2/2^G*; else there is neither.
+    """
+    groups = np.arange(len(widest))
+    estimate, lower, upper, p = (
+        np.stack([getattr(mean, name) for mean in means])[widest, groups]
+        for name in ("estimate", "lower", "upper", "p")
+    )
+    fewest = np.min([mean.effective_clusters for mean in means], axis=0)
+    one_way = flat & (np.abs(estimate) == 1)
+    with np.errstate(invalid="ignore"):
+        t = special.stdtrit(fewest - 1, (1 + means[0].confidence) / 2)
+        least = 2 * fewest / (fewest + t**2) - 1  # of the net rate, where all were won
+    unknown = np.where(one_way, 0.0, np.nan)
+    lower = np.where(flat, unknown + np.where(estimate > 0, least, -1.0), lower)
+    upper = np.where(flat, unknown + np.where(estimate > 0, 1.0, -least), upper)
+    p = np.where(flat, unknown + np.minimum(2 * 0.5**fewest, 1.0), p)
+    return Nets(estimate, np.clip(lower, -1, 1), np.clip(upper, -1, 1), p)
 
 
 def sign_tests(wins: ArrayLike, losses: ArrayLike, *, confidence: float = 0.95) -> SignTests:

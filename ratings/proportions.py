@@ -21,7 +21,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Share:
-    """`successes` of `n` rows, with a Wilson interval; `effective_n` is what clustering leaves of n."""
+    """`successes` of `n` rows, with a Wilson interval; `effective_n` is what clustering leaves of n.
+
+    effective_clusters: G*, None where rows stand for themselves; below 2 the interval says nothing.
+    """
 
     estimate: float
     lower: float
@@ -31,6 +34,7 @@ class Share:
     effective_n: float
     clusters: int | None
     confidence: float
+    effective_clusters: float | None = None
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,8 @@ def share(success: ArrayLike, cluster: ArrayLike | None = None, *, confidence: f
         effective = min(float(n), p * (1 - p) / mean.standard_error**2)
     df = max(mean.effective_clusters - 1, 1.0)
     lower, upper = _wilson(p, effective, -float(special.stdtrit(df, (1 - confidence) / 2)))
-    return Share(p, lower, upper, successes, n, effective, mean.clusters, confidence)
+    clusters = mean.clusters, confidence, mean.effective_clusters
+    return Share(p, lower, upper, successes, n, effective, *clusters)
 
 
 def clustered_mean(values: ArrayLike, cluster: ArrayLike | None = None, *, confidence: float = 0.95) -> Mean:

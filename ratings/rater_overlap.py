@@ -18,7 +18,8 @@ class Overlap:
     """Votes of different raters on the same units, outcomes read from the side of the lower competitor.
 
     first, second (m,): outcome codes of every two ratings of one unit · first_rater, second_rater, prompt
-    (m,) · repeated: votes by which a rater rated a unit again (left out).
+    (m,) · unit_prompt (units,): the prompt of each column of `ratings` · repeated: votes by which a rater
+    rated a unit again (left out).
     """
 
     first: NDArray[np.int8]
@@ -27,6 +28,7 @@ class Overlap:
     second_rater: NDArray[np.int32]
     prompt: NDArray[np.int32]
     ratings: NDArray[np.float64]
+    unit_prompt: NDArray[np.int32]
     repeated: int
 
 
@@ -53,6 +55,8 @@ def overlap(comparisons: Comparisons) -> Overlap:
         first_rater=comparisons.rater[shared[i]],
         second_rater=comparisons.rater[shared[j]],
         prompt=comparisons.prompt[shared[i]],
+        # columns are in the order of the units' numbers
+        unit_prompt=comparisons.prompt[shared[np.unique(unit[shared], return_index=True)[1]]],
         ratings=_table(unit[shared], rater[shared], codes[shared]),
         repeated=len(unit) - len(once),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET
 
 from arena.campaigns.models import Campaign
 from arena.leaderboards.agreement_models import CampaignAgreement
+from arena.leaderboards.judge_figures import has_interval
 from arena.raters import access
 from arena.raters.models import Role
 
@@ -95,14 +96,22 @@ def _line(
 def _percent(share: dict[str, Any] | None) -> str:
     if share is None:
         return NONE
-    ends = [share[end] for end in ("estimate", "lower", "upper")]
-    estimate, lower, upper = (NONE if end is None else f"{100 * end:.0f}" for end in ends)
-    return f"{estimate} % ({lower} … {upper})"
+    told = f"{100 * share['estimate']:.0f} %"
+    return _with_ends(told, share, lambda end: f"{100 * end:.0f}")
 
 
 def _number(found: dict[str, Any] | None) -> str:
     if found is None:
         return NONE
-    ends = [found[end] for end in ("estimate", "lower", "upper")]
-    estimate, lower, upper = (NONE if end is None else f"{end:.2f}" for end in ends)
-    return f"{estimate} ({lower} … {upper})"
+    return _with_ends(_decimals(found["estimate"]), found, _decimals)
+
+
+def _with_ends(told: str, found: dict[str, Any], say: Callable[[float], str]) -> str:
+    """The figure alone where there is no interval, or where both ends stored are the figure itself."""
+    if not has_interval(found) or found["lower"] == found["upper"]:
+        return told
+    return f"{told} ({say(found['lower'])} … {say(found['upper'])})"
+
+
+def _decimals(value: float) -> str:
+    return f"{value:z.2f}".replace("-", "−")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 from itertools import combinations
 from typing import Any
@@ -35,7 +35,6 @@ logger = logging.getLogger(__name__)
 
 MOST_PAIRS = 20_000
 """Pairs looked at, by number of their prompt; the page says when there were more."""
-RESAMPLES = 400
 Votes = Mapping[Pair, Mapping[int, int]]
 
 
@@ -151,12 +150,13 @@ def people_figures(people: Votes) -> Plain:
         "pairs": len(twice),
         "raters": len({rater for votes in twice.values() for rater in votes}),
         "two": compare(people_rows(twice), symmetric=True),
-        "alpha": alpha(list(twice.values())),
+        "alpha": alpha(twice),
     }
 
 
-def alpha(units: Sequence[Mapping[int, int]]) -> Plain | None:
-    """Krippendorff's, nominal; None where nobody overlaps or nobody ever differs."""
+def alpha(votes_of: Votes) -> Plain | None:
+    """Krippendorff's, nominal, by prompt; None where nobody overlaps or nobody ever differs."""
+    units = list(votes_of.values())
     if not units:
         return None
     # Who a vote is by doesn't enter alpha: one row per place in a unit keeps the table small.
@@ -164,10 +164,10 @@ def alpha(units: Sequence[Mapping[int, int]]) -> Plain | None:
     for column, votes in enumerate(units):
         table[: len(votes), column] = list(votes.values())
     try:
-        found = krippendorff_alpha(table, resamples=RESAMPLES)
+        found = krippendorff_alpha(table, [pair[0] for pair in votes_of])
     except (NoVotesError, BadValueError):
         return None
-    return {name: getattr(found, name) for name in ("estimate", "lower", "upper", "units")}
+    return {name: getattr(found, name) for name in ("estimate", "lower", "upper", "units", "clusters")}
 
 
 def beside_people(judge: Mapping[Pair, int], people: Votes) -> list[Row]:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from arena.leaderboards.card_models import JudgeCard
+from arena.leaderboards.judge_figures import has_interval
 
 Plain = dict[str, Any]
 # Below so many prompts an agreement says little, whatever it is.
@@ -115,7 +116,7 @@ def of_share(label: str, found: Plain | None) -> Row:
     return Row(
         label,
         percent(found["estimate"]),
-        f"{100 * found['lower']:.1f} … {100 * found['upper']:.1f}",
+        f"{100 * found['lower']:.1f} … {100 * found['upper']:.1f}" if has_interval(found) else "",
         f"{found['successes']:,} / {found['n']:,}",
     )
 

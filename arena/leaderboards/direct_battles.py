@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from arena.leaderboards.comparisons import UNKNOWN, BoardRows
 from ratings.board_options import LeaderboardOptions
 from ratings.comparisons import OUTCOMES, pair_codes
-from ratings.grouped_proportions import Means, clustered_means, mcnemars, sign_tests
+from ratings.grouped_proportions import Nets, clustered_means, mcnemars, sign_tests, widest_nets
 from ratings.sequential import e_value, first_decisive_votes
 
 Integers = NDArray[np.int64]
@@ -69,7 +69,9 @@ class DirectBattles:
         # Without an error there are too few clusters in this respect: then nothing can be said at all.
         errors = np.stack([np.nan_to_num(one.standard_error, nan=np.inf) for one in means])
         # Rounded, for where each prompt had its own rater both are the same but for their last bits.
-        return list(_told_nets(means, list(known), errors.round(12).argmax(axis=0).tolist()))
+        widest = errors.round(12).argmax(axis=0)
+        nets = widest_nets(means, widest, errors.max(axis=0) < 1e-12)
+        return list(_told_nets(nets, [list(known)[by] for by in widest.tolist()]))
 
     def _mcnemars(self) -> Iterator[dict[str, Any] | None]:
         """Prompts on which most votes prefer the first, against those on which most prefer the second."""
@@ -144,16 +146,10 @@ def _signs(wins: list[int], losses: list[int], confidence: float) -> Iterator[di
         yield {"wins": won, "losses": lost, "p": p, "share": told} if n else None
 
 
-def _told_nets(means: list[Means], names: list[str], widest: list[int]) -> Iterator[dict[str, Any]]:
-    # A t interval of few clusters may reach beyond what a rate can be.
-    columns = [
-        [_plain(m.estimate), _plain(np.clip(m.lower, -1, 1)), _plain(np.clip(m.upper, -1, 1)), _plain(m.p)]
-        for m in means
-    ]
-    for group, by in enumerate(widest):
-        estimate, lower, upper, p = (column[group] for column in columns[by])
-        ends = {"estimate": estimate, "lower": lower, "upper": upper}
-        yield ends | {"p": p, "clustered_by": names[by]}
+def _told_nets(nets: Nets, clustered_by: list[str]) -> Iterator[dict[str, Any]]:
+    columns = (_plain(column) for column in (nets.estimate, nets.lower, nets.upper, nets.p))
+    for estimate, lower, upper, p, by in zip(*columns, clustered_by, strict=True):
+        yield {"estimate": estimate, "lower": lower, "upper": upper, "p": p, "clustered_by": by}
 
 
 def _plain(values: NDArray[Any]) -> list[Any]:

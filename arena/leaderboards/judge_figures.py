@@ -45,8 +45,14 @@ class Opinion:
 def plain_share(found: Share | None) -> Plain | None:
     if found is None:
         return None
-    names = ("estimate", "lower", "upper", "successes", "n", "clusters")
+    names = ("estimate", "lower", "upper", "successes", "n", "clusters", "effective_clusters")
     return {name: getattr(found, name) for name in names}
+
+
+def has_interval(found: Plain) -> bool:
+    """Below two effective clusters there is none: a share of one prompt's votes tells nothing of others."""
+    counted = found.get("effective_clusters", found.get("clusters"))
+    return found["lower"] is not None and found["upper"] is not None and (counted is None or counted >= 2)
 
 
 def plain_mean(found: Mean) -> Plain:

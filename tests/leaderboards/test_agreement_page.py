@@ -43,8 +43,9 @@ def test_peoples_alpha_and_agreement_are_those_of_the_table_of_their_votes(overl
     table = np.array(
         [[(n + (place if n >= 17 else 0)) % 3 for n in range(20)] for place in range(3)], dtype=float
     )
-    expected = krippendorff_alpha(table, resamples=campaign_agreement.RESAMPLES)
-    assert figures["people"]["alpha"]["estimate"] == pytest.approx(expected.estimate)
+    expected = krippendorff_alpha(table, range(20))
+    for name in ("estimate", "lower", "upper"):
+        assert figures["people"]["alpha"][name] == pytest.approx(getattr(expected, name)), name
     assert figures["people"]["pairs"] == 20
     assert figures["people"]["two"]["every"]["n"] == 60
     assert figures["people"]["two"]["every"]["estimate"] == pytest.approx(17 / 20)
@@ -79,6 +80,20 @@ def test_a_judge_is_laid_beside_people_and_beside_another_judge(overlapping, cas
     assert "Owl with people" in page
     assert "Sage with Owl" in page
     assert {one["category"] for one in figures["categories"]} == {"reasoning", "writing"}
+
+
+def test_figures_without_an_interval_stand_alone_and_minus_is_a_minus(overlapping, signed_in):
+    small = overlapping(17)
+    stored = campaign_agreement.compute(small.campaign)
+    two = stored.figures["people"]["two"]
+    two["kappa"] |= {"estimate": -0.05, "lower": -0.2, "upper": 0.1}
+    two["every"] |= {"estimate": 1.0, "lower": 0.01, "upper": 1.0, "effective_clusters": 1.0}
+    two["decisive"] = two["every"] | {"effective_clusters": 9.0, "lower": 0.7}
+    stored.figures["people"]["alpha"] |= {"estimate": 1.0, "lower": None, "upper": None}
+    stored.save()
+    (people, *_rest) = signed_in("ravi").get(reverse("board-agreement", args=["small"])).context["lines"]
+    assert (people.every, people.decisive) == ("100 %", "100 % (70 … 100)")
+    assert (people.kappa, people.alpha) == ("−0.05 (−0.20 … 0.10)", "1.00")
 
 
 def test_without_overlap_the_page_says_what_it_takes(small_campaign, signed_in, cast_vote, cast):

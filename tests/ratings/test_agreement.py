@@ -138,6 +138,39 @@ def test_alphas_interval_holds_the_quantiles_of_resampled_units():
     assert (alpha.lower, alpha.upper) == pytest.approx(tuple(np.quantile(replicates, [0.1, 0.9])))
 
 
+def test_alpha_by_cluster_knows_that_copies_of_a_unit_tell_nothing_new():
+    rng = np.random.default_rng(3)
+    truth = rng.integers(3, size=40)
+    once = np.where(rng.random((3, 40)) < 0.3, rng.integers(3, size=(3, 40)), truth).astype(float)
+    alone = krippendorff_alpha(once, np.arange(40))
+    copied = krippendorff_alpha(np.repeat(once, 10, axis=1), np.repeat(np.arange(40), 10))
+    assert (copied.clusters, copied.units) == (40, 400)
+    assert copied.upper - copied.lower == pytest.approx(alone.upper - alone.lower, rel=0.02)
+    by_unit = krippendorff_alpha(np.repeat(once, 10, axis=1))
+    assert by_unit.upper - by_unit.lower < 0.4 * (copied.upper - copied.lower)
+
+
+def test_alphas_jackknife_covers_a_known_alpha_under_clustering():
+    """Ten units a prompt, each of 25 prompts with its own rate of agreement; 300 runs."""
+    rng = np.random.default_rng(7)
+    hits = 0
+    for _ in range(300):
+        rate = np.repeat(rng.beta(3, 1, size=25), 10)
+        first = rng.integers(2, size=250)
+        second = np.where(rng.random(250) < rate, first, 1 - first)
+        found = krippendorff_alpha(np.array([first, second], dtype=float), np.repeat(np.arange(25), 10))
+        hits += found.lower <= 0.5 <= found.upper  # 2 · E[rate] − 1
+    assert 0.91 <= hits / 300 <= 0.985
+
+
+def test_alpha_of_one_prompt_or_of_prompts_all_alike_has_no_interval():
+    table = [[0, 1, 0, 1], [0, 1, 1, 1]]
+    assert krippendorff_alpha(table, [7, 7, 7, 7]).lower is None
+    assert krippendorff_alpha([[0, 1, 0, 1], [0, 1, 0, 1]], [1, 1, 2, 2]).lower is None
+    with pytest.raises(ShapeError, match="for 4 units"):
+        krippendorff_alpha(table, [1, 2])
+
+
 def test_alpha_counts_resamples_in_which_nothing_varies():
     alpha = krippendorff_alpha([[0, 0, 0, 1], [0, 0, 0, 1]], resamples=400)
     assert alpha.estimate == 1.0

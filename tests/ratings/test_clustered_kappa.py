@@ -71,6 +71,11 @@ def test_a_kappa_that_hangs_on_one_prompt_has_no_interval():
     assert (found.estimate, found.lower) == (1.0, None)
 
 
+def test_a_kappa_that_no_prompt_makes_a_difference_to_has_no_interval():
+    found = clustered_kappa([0, 1, 0, 1], [0, 0, 0, 0], 2, [1, 1, 2, 2])
+    assert (found.estimate, found.lower, found.standard_error) == (0.0, None, None)
+
+
 def test_one_category_alone_and_unequal_lengths_are_refused():
     with pytest.raises(BadValueError, match="isn't defined"):
         clustered_kappa([1, 1], [1, 1], 2)

@@ -138,7 +138,7 @@ def test_agreement_on_the_command_line(tmp_path, capsys):
     lines = [f"x,y,{one},ann,p{i}\ny,x,{other},bob,p{i}" for i, (one, other) in enumerate(rows)]
     path = tmp_path / "votes.csv"
     path.write_text("model_a,model_b,winner,judge,prompt_id\n" + "\n".join(lines) + "\nx,y,tie,ann,p0\n")
-    arguments = ["agreement", str(path), "--between", "ann", "bob", "--resamples", "50"]
+    arguments = ["agreement", str(path), "--between", "ann", "bob"]
     assert main([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["agreement"]["every"]["estimate"] == pytest.approx(0.7)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ratings.errors import BadValueError, ShapeError
-from ratings.grouped_proportions import clustered_means, mcnemars, sign_tests
+from ratings.grouped_proportions import clustered_means, mcnemars, sign_tests, widest_nets
 from ratings.pairwise import effect_sizes, effects_of, non_inferiorities, non_inferiority
 from ratings.planner import direct_votes_needed, direct_votes_of_each, new_raters_needed, new_raters_of_each
 from ratings.proportions import clustered_mean, mcnemar, sign_test
@@ -74,19 +75,24 @@ def test_signs_and_prompts_of_groups_are_those_of_each():
 
 def test_effects_and_needs_of_pairs_are_those_of_each():
     difference, deviation = np.array([0.3, -1.2, 0.0]), np.array([0.1, 0.5, 0.02])
-    degrees, ties = np.array([12.5, np.inf, 3.0]), np.array([0.1, 0.0, 0.7])
-    effects = effects_of(difference, deviation, degrees, ties, confidence=0.9)
+    degrees = np.array([12.5, np.inf, 3.0])
+    effects = effects_of(difference, deviation, degrees, confidence=0.9, tie_odds=0.4)
     worse = non_inferiorities(difference, deviation, degrees, 10.0)
-    new = new_raters_of_each(20.0, standard_errors=100 * deviation, raters=30, comparisons=6, cap=500)
+    clusters = {"lasting_errors": np.array([2.0, 4.0, 0.0]), "effective": degrees + 1}
+    clusters["lasting_effective"] = np.array([20.0, 30.0, np.inf])
+    new = new_raters_of_each(
+        20.0, standard_errors=100 * deviation, raters=30, comparisons=6, cap=500, **clusters
+    )
     votes = direct_votes_of_each(20.0, model_errors=100 * deviation, design_effects=degrees[[0, 2, 2]])
     for m in range(3):
         single = (float(difference[m]), float(deviation[m]), float(degrees[m]))
-        effect = effect_sizes(*single, confidence=0.9, tie_share=float(ties[m]))
+        effect = effect_sizes(*single, confidence=0.9, tie_odds=0.4)
         for name, values in effects.items():
             assert values[m] == pytest.approx(getattr(effect, name), rel=1e-14), name
         assert same(worse[m], non_inferiority(*single, 10.0))
         error = float(100 * deviation[m])
-        one = new_raters_needed(20.0, standard_error=error, raters=30, comparisons=6, cap=500)
+        mine = {name.replace("errors", "error"): float(values[m]) for name, values in clusters.items()}
+        one = new_raters_needed(20.0, standard_error=error, raters=30, comparisons=6, cap=500, **mine)
         assert new[m] == (np.inf if one.count is None else one.count)
         deff = float(degrees[[0, 2, 2]][m])
         need = direct_votes_needed(20.0, model_error=error, design_effect=deff)
@@ -103,3 +109,20 @@ def test_rows_that_cannot_be_grouped_are_refused():
         clustered_means([1, np.nan], [0, 0], 1)
     with pytest.raises(BadValueError, match="negative"):
         mcnemars([-1], [2])
+
+
+def test_a_net_rate_of_prompts_that_all_say_the_same_is_no_certainty():
+    group = np.repeat([0, 1, 2, 3], [7, 2, 6, 4])
+    values = np.concatenate([np.ones(7), -np.ones(2), np.zeros(6), [1, 1, -1, 1]])
+    by_prompt = clustered_means(values, group, 4, np.arange(19))
+    by_rater = clustered_means(values, group, 4, np.arange(19))
+    flat = np.array([True, True, True, False])
+    nets = widest_nets([by_prompt, by_rater], np.zeros(4, dtype=np.int64), flat)
+    t = stats.t.isf(0.025, 6)
+    assert (nets.lower[0], nets.upper[0]) == (pytest.approx(2 * 7 / (7 + t * t) - 1), 1)
+    assert nets.p[0] == pytest.approx(2 / 2**7)
+    assert nets.lower[1] == -1
+    assert 0.9 < nets.upper[1] < 1  # two prompts tell next to nothing
+    assert nets.p[1] == pytest.approx(0.5)
+    assert np.isnan([nets.lower[2], nets.upper[2], nets.p[2]]).all()
+    assert (nets.lower[3], nets.upper[3], nets.p[3]) == (-1, 1, by_prompt.p[3])  # cut to what a rate can be

@@ -259,7 +259,8 @@ def _of_units(ratings: ArrayLike, cluster: ArrayLike) -> NDArray[Any]:
         raise ShapeError(
             f"cluster has shape {ids.shape}, for {rated.shape[1]} units", todo="pass one per unit"
         )
-    return ids[rated.sum(axis=0) >= 2]
+    counted: NDArray[Any] = ids[rated.sum(axis=0) >= 2]
+    return counted
 
 
 def _square(table: ArrayLike) -> Floats:

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('arena', '0027_turn_of_calls_and_end_of_runs'),
+        ('arena', '0029_names_seen_and_flags_raised_once'),
     ]
 
     operations = [

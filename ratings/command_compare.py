@@ -83,7 +83,8 @@ def _words(duel: Duel, first: str, second: str, counted: str) -> list[str]:
         f"{first} less {second}: {duel.difference:+.1f} points (standard error {duel.standard_error:.1f})"
     ]
     if duel.effect is None or duel.lower is None or duel.upper is None:
-        lines.append("Too few raters speak about this difference for an interval.")
+        few = " and too few ".join(f"{name}s" for name in duel.limited_by) or "votes with a winner"
+        lines.append(f"Too few {few} speak about this difference for an interval.")
     else:
         score, low, high = duel.effect.expected_score
         net, least, most = duel.effect.net_rate

@@ -29,7 +29,7 @@ class Duel:
     effective_clusters: G_c of this very difference · p: two-sided; equivalence_p: TOST at the margin;
     worse_p: "the first is worse by the margin or more" (small: it isn't) · wins, losses, ties: their direct
     battles · direct: sign test of those, None without a decisive one. Interval and p are None with fewer
-    than two effective clusters.
+    than two effective clusters; limited_by then names the dimensions that have no more.
     """
 
     first: int
@@ -52,6 +52,7 @@ class Duel:
     margin: float
     confidence: float
     method: str
+    limited_by: tuple[str, ...] = ()
 
 
 def compare_two(
@@ -183,8 +184,14 @@ def _duel(board: FittedBoard, i: int, j: int, first: int, second: int) -> Duel:
         margin=options.margin,
         confidence=options.confidence,
         method=board.covariance.method,
+        limited_by=_limits(board, i, j) if tests["lower"] is None else (),
         **tests,
     )
+
+
+def _limits(board: FittedBoard, i: int, j: int) -> tuple[str, ...]:
+    shares = shares_of(board, np.array([i]), np.array([j]))
+    return tuple(share.name for share in shares if share.effective[0] < NO_INTERVAL)
 
 
 def _tests(board: FittedBoard, difference: float, deviation: float, effective: float) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from ratings.rows import sum_by
 from ratings.scale import MEAN_RATING, POINTS_PER_LOG_ODDS
 from ratings.standings import Standing, rounded
 from ratings.style_shift import shift_deviations, style_contribution
-from ratings.uncertainty import FEW_CLUSTERS, critical_values
+from ratings.uncertainty import critical_values
 
 Column = NDArray[Any]
 
@@ -110,14 +110,14 @@ def _count_columns(board: FittedBoard) -> dict[str, Column]:
 
 
 def _flag_columns(board: FittedBoard, ranked: NDArray[np.bool_]) -> dict[str, Column]:
-    few = board.covariance.effective_per_parameter[: len(ranked)] < FEW_CLUSTERS
-    # a single rater is no dimension of the covariance, but no better founded than four
-    few = few | bool(board.covariance.conditional_on)
+    k = len(ranked)
+    raters, prompts = (board.covariance.few_clusters(name)[:k] for name in ("rater", "prompt"))
     return {
         "unbounded_above": board.fit.graph.unbounded_above,
         "unbounded_below": board.fit.graph.unbounded_below,
-        "too_few_raters": few,
-        "provisional": few | _unbounded(board) | ~ranked,
+        "too_few_raters": raters,
+        "too_few_prompts": prompts,
+        "provisional": raters | prompts | _unbounded(board) | ~ranked,
         "ranked": ranked,
     }
 

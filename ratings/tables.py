@@ -70,8 +70,9 @@ def _remark(s: Standing) -> str:
         marks.append("tied for first")
     if s.unbounded_above or s.unbounded_below:
         marks.append("unbounded")
-    if s.too_few_raters and s.battles:
-        marks.append("too few raters")
+    few = [name for name in ("raters", "prompts") if getattr(s, f"too_few_{name}")]
+    if few and s.battles:
+        marks.append(f"too few {' and '.join(few)}")
     elif s.provisional:
         marks.append("provisional")
     if s.component:

@@ -20,7 +20,7 @@ from ratings.newton import Matrix, Vector
 from ratings.rows import Rows
 
 FEW_CLUSTERS = 10.0
-"""Below so many effective clusters a model carries the warning "too few raters" (coverage study)."""
+"""Below so many effective raters (prompts) a model carries the warning "too few raters" ("prompts")."""
 
 NO_INTERVAL = 2.0
 """Below so many effective clusters no interval is given at all."""
@@ -121,6 +121,14 @@ class Covariance:
             return np.full(len(self.matrix), np.inf)
         fewest: Vector = np.min([d.per_parameter for d in self.dimensions], axis=0)
         return fewest
+
+    def few_clusters(self, dimension: str) -> NDArray[np.bool_]:
+        """Parameters (p,) about which fewer than FEW_CLUSTERS raters (prompts) speak, or a single one."""
+        few = np.full(len(self.matrix), dimension in self.conditional_on)
+        for d in self.dimensions:
+            if d.name == dimension:
+                few |= d.per_parameter < FEW_CLUSTERS
+        return few
 
     @cached_property
     def degrees(self) -> Vector:

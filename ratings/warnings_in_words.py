@@ -39,12 +39,13 @@ def _about_intervals(board: FittedBoard) -> Iterator[str]:
         yield "The intervals assume independent votes; they're too narrow if raters or prompts repeat."
     for name in covariance.conditional_on:
         yield f"All votes come from one {name}: the intervals are conditional on this {name}."
-    if covariance.effective < FEW_CLUSTERS:
-        fewest = min(covariance.dimensions, key=lambda d: d.effective)
-        yield (
-            f"Too few {fewest.name}s: {fewest.count}, worth {fewest.effective:.1f} equally active ones; at"
-            f" fewer than {FEW_CLUSTERS:g} the intervals aren't tested."
-        )
+    for d in covariance.dimensions:
+        if d.effective < FEW_CLUSTERS:
+            worth = "equally active" if d.name == "rater" else "equally often used"
+            yield (
+                f"Too few {d.name}s: {d.count}, worth {d.effective:.1f} {worth} ones; at fewer than"
+                f" {FEW_CLUSTERS:g} the intervals aren't tested."
+            )
     if covariance.fallen_back.any():
         yield (
             "Some models hang on a single rater or prompt: without its votes they couldn't be placed, and"
@@ -72,12 +73,12 @@ def _about_graph(standings: Sequence[Standing]) -> Iterator[str]:
 
 
 def _about_competitors(board: FittedBoard, standings: Sequence[Standing]) -> Iterator[str]:
-    few = sum(s.too_few_raters for s in standings if s.battles)
-    if few and board.covariance.effective >= FEW_CLUSTERS:
-        yield (
-            f"{counted(few, 'model was', 'models were')} judged by too few raters, or on too few prompts, for"
-            " an interval that has been tested."
-        )
+    for d in board.covariance.dimensions:
+        by = "by too few raters" if d.name == "rater" else "on too few prompts"
+        few = sum(getattr(s, f"too_few_{d.name}s") for s in standings if s.battles)
+        if few and d.effective >= FEW_CLUSTERS:
+            models = counted(few, "model was", "models were")
+            yield f"{models} judged {by} for an interval that has been tested."
     none = sum(s.no_interval for s in standings)
     if none:
         yield (

@@ -75,7 +75,11 @@ BOARDS: tuple[TableSchema, ...] = (
         ("ties", "count", "of both kinds"),
         ("both_bad", "count", "of the ties"),
         ("usable", "number", "chance that one of its responses, shown alone, isn't called bad"),
-        ("flags", "texts", ""),
+        (
+            "flags",
+            "texts",
+            "what limits its rating, such as too_few_raters, too_few_prompts",
+        ),
         ("shift", "number", "points by which style control moves it"),
         ("shift_lower", "number", ""),
         ("shift_upper", "number", ""),

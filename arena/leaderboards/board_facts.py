@@ -113,10 +113,11 @@ def terms_of(snapshot: Snapshot) -> list[Term]:
             ),
         ),
         Term(
-            _("effective raters"),
+            _("effective raters, prompts"),
             _(
-                "as many raters who all vote equally often would tell as much; with few busy raters it is"
-                " far below their number."
+                "as many raters who all vote equally often, or prompts all used equally often, would tell as"
+                " much; with few busy ones it is far below their number. Below 10 of either the intervals"
+                " aren’t tested, and models say which are too few."
             ),
         ),
         Term(
@@ -163,14 +164,19 @@ def _has_bootstrap(snapshot: Snapshot) -> bool:
 
 
 def _raters(raters: int, effective: float | None) -> str:
-    word = ngettext("rater", "raters", raters)
+    return _with_effective(ngettext("rater", "raters", raters), effective)
+
+
+def _with_effective(word: str, effective: float | None) -> str:
     if effective is None:
         return word
-    return _("%(raters)s (effective %(n)s)") % {"raters": word, "n": f"{effective:.0f}"}
+    told = f"{effective:.1f}" if effective < 10 else f"{effective:,.0f}"
+    return _("%(word)s (effective %(n)s)") % {"word": word, "n": told}
 
 
 def _prompts(counts: dict) -> str:
     word = ngettext("prompt", "prompts", counts["prompts"])
+    word = _with_effective(word, counts.get("effective_prompts"))
     hard = _("%(prompts)s, %(n)s hard") % {"prompts": word, "n": f"{counts['hard_prompts']:,}"}
     unknown = counts["prompts_of_unknown_hardness"]
     return f"{hard}, {_('%(n)s not rated') % {'n': f'{unknown:,}'}}" if unknown else hard

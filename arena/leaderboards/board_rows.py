@@ -296,7 +296,9 @@ FLAGS = {
     "provisional": "",
     "unbounded_above": gettext_lazy("no upper bound"),
     "unbounded_below": gettext_lazy("no lower bound"),
+    # Of raters, or of prompts, on snapshots from before there were two flags.
     "too_few_raters": gettext_lazy("too few raters"),
+    "too_few_prompts": gettext_lazy("too few prompts"),
     "unranked": gettext_lazy("unranked"),
     # Said under the rating itself.
     "no_interval": "",

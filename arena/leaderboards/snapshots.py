@@ -49,7 +49,14 @@ logger = logging.getLogger(__name__)
 SEED = 0
 BEAT_SECONDS = 10
 
-FLAGS = ("provisional", "unbounded_above", "unbounded_below", "too_few_raters", "no_interval")
+FLAGS = (
+    "provisional",
+    "unbounded_above",
+    "unbounded_below",
+    "too_few_raters",
+    "too_few_prompts",
+    "no_interval",
+)
 
 
 class LostClaimError(Exception):

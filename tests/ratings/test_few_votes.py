@@ -127,7 +127,8 @@ def test_one_rater_is_flagged_as_loudly_as_four(clusters):
     four = fit_leaderboard(replace(comparisons, rater=np.arange(30, dtype=np.int32) % 4), QUICK)
     single = next(name for name, count in clusters.items() if count == 1)
     assert any(f"conditional on this {single}" in w for w in one.warnings)
-    assert all(s.too_few_raters and s.provisional for s in (*one.standings, *four.standings))
+    assert all(getattr(s, f"too_few_{single}s") and s.provisional for s in one.standings)
+    assert all(s.too_few_raters and not s.too_few_prompts and s.provisional for s in four.standings)
     model = POINTS_PER_LOG_ODDS / 2 / np.sqrt(30 * 0.6 * 0.4)
     assert all(s.standard_error > model - 1e-4 for s in one.standings)
 

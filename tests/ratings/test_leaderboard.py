@@ -10,6 +10,7 @@ from ratings.board_options import LeaderboardOptions
 from ratings.comparisons import Comparisons
 from ratings.errors import BadOptionError, NoVotesError, UnknownCompetitorError
 from ratings.leaderboard import fit_leaderboard
+from ratings.tables import leaderboard_table
 
 QUICK = LeaderboardOptions(bootstrap=0)
 ROW = np.arange(240)
@@ -156,6 +157,16 @@ def test_few_raters_are_said_aloud():
     fit = fit_leaderboard(comparisons, QUICK)
     assert any(w.startswith("Too few raters: 4") for w in fit.warnings)
     assert all(s.too_few_raters and s.provisional for s in fit.standings)
+
+
+def test_too_few_prompts_are_not_called_raters():
+    many = np.arange(273, dtype=np.int32) % 60
+    comparisons = replace(baseball(), rater=many, prompt=np.where(many < 40, 0, many % 5).astype(np.int32))
+    fit = fit_leaderboard(comparisons, QUICK)
+    assert any(w.startswith("Too few prompts: 5, worth") for w in fit.warnings)
+    assert not any("Too few raters" in w for w in fit.warnings)
+    assert all(s.too_few_prompts and not s.too_few_raters and s.provisional for s in fit.standings)
+    assert "too few prompts" in leaderboard_table(fit, TEAMS)
 
 
 def test_a_single_judge_is_conditional():

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('arena', '0029_names_seen_and_flags_raised_once'),
+        ('arena', '0030_protocol_of_recorded_votes'),
     ]
 
     operations = [

@@ -82,7 +82,7 @@ def test_facts_stand_above_the_table(joust, signed_in):
     words = text_of(signed_in("ravi").get(PAGE))
     assert "600 votes" in words
     assert re.search(r"20 raters \(effective 1\d\)", words)
-    assert "24 prompts, 8 hard" in words
+    assert re.search(r"24 prompts \(effective 2\d\), 8 hard", words)
     assert re.search(r"design effect \d\.\d", words)
     assert "ties count half" in words
     assert "hard: marked so, or ≥ 6 of 7 criteria" in words

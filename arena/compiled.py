@@ -15,7 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.db.models.expressions import RawSQL
 from django.db.models.query import (
     FlatValuesListIterable,
@@ -68,6 +68,44 @@ class CompiledUpdate:
         if statement is None:
             statement = self._made[key] = _UpdateStatement(self.build, tuple(columns), values, connection)
         return statement.run(columns, values, connection)
+
+
+class CompiledInsert:
+    """insert(rows) stores new objects of one model and gives them their numbers, as bulk_create does."""
+
+    def __init__(self, model: type[Model]) -> None:
+        self.model = model
+        self._made: dict[Hashable, str] = {}
+
+    def __call__(self, rows: Sequence[Any]) -> None:
+        connection = connections[DEFAULT_DB_ALIAS]
+        if not connection.features.can_return_rows_from_bulk_insert:  # SQLite before 3.35
+            self.model._default_manager.bulk_create(rows)
+            return
+        fields = [field for field in self.model._meta.concrete_fields if not field.primary_key]
+        key = (connection.vendor, len(rows))
+        sql = self._made.get(key)
+        if sql is None:
+            sql = self._made[key] = self._statement(fields, len(rows), connection)
+        values = [
+            field.get_db_prep_save(field.pre_save(row, add=True), connection)
+            for row in rows
+            for field in fields
+        ]
+        with connection.cursor() as cursor:
+            cursor.execute(sql, values)
+            numbers = cursor.fetchall()
+        for row, (number,) in zip(rows, numbers, strict=True):
+            row.pk = number
+            row._state.adding, row._state.db = False, connection.alias
+
+    def _statement(self, fields: list[Any], rows: int, connection: Any) -> str:
+        quoted = connection.ops.quote_name
+        table, key = self.model._meta.db_table, self.model._meta.pk
+        columns = ", ".join(quoted(field.column) for field in fields)
+        places = f"({', '.join(['%s'] * len(fields))})"
+        into = f"INSERT INTO {quoted(table)} ({columns}) VALUES {', '.join([places] * rows)}"  # noqa: S608
+        return f"{into} RETURNING {quoted(key.column)}"
 
 
 class _Places:

@@ -17,7 +17,7 @@ from arena.battles.draw import count_again, draw_again, uncount
 from arena.battles.exclusions import exclude_unblinded
 from arena.battles.models import Battle, BattleNote, Retraction, Vote
 from arena.campaigns.models import Campaign
-from arena.compiled import Compiled
+from arena.compiled import Compiled, CompiledInsert
 from arena.raters.models import Rater
 
 NOBODY = 0  # no user has this number
@@ -63,6 +63,9 @@ class FlaggedOftenError(RefusedError):
     words = _("You have flagged that battle several times already; what you wrote is kept.")
 
 
+_store_votes = CompiledInsert(Vote)
+
+
 @Compiled
 def _open_ballot(battle: UUID, user: int) -> QuerySet[Battle]:
     return Battle.objects.with_ballot(user).filter(public_id=battle, rater__is_active=True)
@@ -99,7 +102,7 @@ def cast(
     vote.digest = digest(vote)
     try:
         with transaction.atomic():
-            vote.save(force_insert=True)
+            _store_votes([vote])
             if battle.is_unblinded:
                 exclude_unblinded(vote)
             if battle.is_skipped:

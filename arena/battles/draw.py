@@ -25,7 +25,7 @@ from arena.battles import desks, pairing, planned, targets
 from arena.battles.models import Battle
 from arena.battles.pair_models import PairCount
 from arena.campaigns.models import Campaign
-from arena.compiled import Compiled
+from arena.compiled import Compiled, CompiledInsert
 from arena.raters.models import Rater
 
 # Battles a rater holds at most. The page gets two: the one on the screen and the one it paints next. When
@@ -35,6 +35,7 @@ LEASES, ON_PAGE = 4, 2
 ATTEMPTS = 5
 
 _random = secrets.SystemRandom()
+_store_battles = CompiledInsert(Battle)
 
 
 class OvertakenError(Exception):
@@ -190,7 +191,8 @@ def _place(battles: list[Battle], rater: Rater, latest: int | None) -> list[Batt
             alone = _latest(rater) == latest
         if not alone:
             raise OvertakenError
-        return Battle.objects.bulk_create(battles)
+        _store_battles(battles)
+    return battles
 
 
 def _is_counted(battle: Battle) -> bool:

@@ -63,24 +63,25 @@ def propensities(
     """
     if not pairs:
         raise ValueError("no pair can meet on this prompt: look at another prompt before choosing a pair")
-    least = min(counts.get(pair, 0) for pair in pairs)
+    drawn = [counts.get(pair, 0) for pair in pairs]
+    least = min(drawn)
     if least < FLOOR or not weights:
-        share = {pair: 1.0 for pair in pairs if counts.get(pair, 0) == least}
+        shares = [1.0 if times == least else 0.0 for times in drawn]
     else:
-        share = _by_weight(pairs, weights)
-    even, total = EXPLORE / len(pairs), math.fsum(share.values())
-    return {pair: even + (1 - EXPLORE) * share.get(pair, 0.0) / total for pair in pairs}
+        shares = _by_weight(pairs, weights)
+    even, rest = EXPLORE / len(pairs), (1 - EXPLORE) / math.fsum(shares)
+    return {pair: even + rest * share for pair, share in zip(pairs, shares, strict=True)}
 
 
-def _by_weight(pairs: Collection[Pair], weights: Mapping[Pair, float]) -> dict[Pair, float]:
+def _by_weight(pairs: Collection[Pair], weights: Mapping[Pair, float]) -> list[float]:
     """Relative to the largest, so that their sum stays finite; all alike where nothing is left to settle."""
     known = [weights[pair] for pair in pairs if pair in weights]
     if bad := [weight for weight in known if not 0 <= weight < math.inf]:
         raise ValueError(f"weight {bad[0]}: weights are finite and not negative; take a new snapshot")
     largest = max(known, default=0.0)
     if not largest:
-        return dict.fromkeys(pairs, 1.0)
-    return {pair: weights.get(pair, largest) / largest for pair in pairs}
+        return [1.0] * len(pairs)
+    return [weights.get(pair, largest) / largest for pair in pairs]
 
 
 def choose_pair(

@@ -6,12 +6,12 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arena.battles.models import Battle
-from arena.compiled import Compiled, CompiledUpdate
+from arena.compiled import Compiled, CompiledInsert, CompiledUpdate
 from arena.corpus.models import Prompt
 
 pytestmark = pytest.mark.django_db
@@ -117,3 +117,30 @@ def test_a_value_that_an_update_does_not_hold_is_an_error():
     update = CompiledUpdate(lambda pk, other: Battle.objects.filter(pk=pk))
     with pytest.raises(ValueError, match="has no place"):
         update({"kind": "gold"}, pk=1, other=2)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_what_is_inserted_is_what_bulk_create_would_have_stored(battles, small_campaign, count):
+    columns = [
+        field.attname for field in Battle._meta.concrete_fields if field.name not in ("id", "public_id")
+    ]
+    copies = [Battle(**{name: getattr(battle, name) for name in columns}) for battle in battles[:count]]
+    for copy in copies:
+        copy.kind = Battle.Kind.RECORDED
+    with CaptureQueriesContext(connection) as queries:
+        CompiledInsert(Battle)(copies)
+    assert len(queries) == 1
+    for copy, battle in zip(copies, battles, strict=False):
+        stored = Battle.objects.get(public_id=copy.public_id)
+        assert stored == copy and not copy._state.adding
+        differing = [name for name in columns if getattr(stored, name) != getattr(battle, name)]
+        assert differing == ["kind"]
+
+
+def test_a_refused_insert_is_an_integrity_error(battles):
+    again = Battle(
+        public_id=battles[0].public_id, campaign_id=battles[0].campaign_id, drawn_at=timezone.now()
+    )
+    again.competitor_a_id, again.competitor_b_id = battles[0].competitor_a_id, battles[0].competitor_b_id
+    with pytest.raises(IntegrityError), transaction.atomic():
+        CompiledInsert(Battle)([again])

@@ -1,4 +1,4 @@
-"""What a campaign's page asks of the database: votes are many, and nobody should wait for them twice."""
+"""What a campaign's page asks of the database, for votes are many, and where it leads."""
 
 import re
 
@@ -63,3 +63,10 @@ def test_what_it_says_is_what_was_cast(signed_in, voted):
         r"\s+", " ", re.sub(r"<[^>]+>", "", signed_in("ravi").get("/campaigns/small/").content.decode())
     )
     assert "3 votes" in page and "1 rater " in page and "12 responses that can be drawn" in page
+
+
+def test_admins_get_from_it_to_golds_and_to_what_is_left_out(signed_in, small_campaign):
+    links = ("/campaigns/small/golds/", "/campaigns/small/exclusions/")
+    for who, is_linked in (("carol", True), ("ravi", False)):
+        page = signed_in(who).get("/campaigns/small/").content.decode()
+        assert [f'href="{link}"' in page for link in links] == [is_linked, is_linked]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,11 @@ from arena.corpus.models import HARD_AT_LEAST, HARD_CRITERIA
 from arena.leaderboards import sentences
 from arena.leaderboards.models import Snapshot
 from arena.leaderboards.sentences import signed
+from arena.leaderboards.style_words import feature
 from ratings.scale import POINTS_PER_LOG_ODDS
 
 if TYPE_CHECKING:
-    from arena.leaderboards.board_rows import Column
+    pass
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,7 @@ def terms_of(snapshot: Snapshot) -> list[Term]:
             _("the same votes were fitted by software of others; the largest difference of any rating."),
         ),
         Term(_("hard"), hard),
+        Term(_("what is estimated"), f"{snapshot.counts['estimand']}."),
         Term(
             _("hard move, style move"),
             _(
@@ -202,14 +204,8 @@ def _coefficient(coefficient: dict, unit: str) -> CoefficientRow:
     lower, upper = coefficient["lower"], coefficient["upper"]
     bounded = lower is not None and upper is not None
     doubled = coefficient["per_doubling"]
-    names = {
-        "length": _("length in tokens") if unit == "tokens" else _("length in characters"),
-        "headings": _("headings"),
-        "list_items": _("list items"),
-        "bold": _("bold passages"),
-    }
     return CoefficientRow(
-        name=names[coefficient["name"]],
+        name=feature(coefficient["name"], unit),
         typical=signed(coefficient["points"]),
         interval=_in_points(lower, upper) if bounded else "",
         settled=bounded and (lower > 0 or upper < 0),
@@ -219,45 +215,3 @@ def _coefficient(coefficient: dict, unit: str) -> CoefficientRow:
 
 def _in_points(lower: float, upper: float) -> str:
     return f"{signed(lower * POINTS_PER_LOG_ODDS)} … {signed(upper * POINTS_PER_LOG_ODDS)}"
-
-
-@dataclass(frozen=True)
-class Caution:
-    """`boards` names the boards it holds for; empty: all that are shown."""
-
-    text: str
-    boards: str
-
-
-SHOWN_CAUTIONS = 4
-FEW_VOTES = 100
-
-
-def cautions_of(columns: Sequence[Column]) -> list[Caution]:
-    """What the fits warn of and what was left out, said once."""
-    shown = [(column.board.title, column.snapshot) for column in columns if column.snapshot]
-    where: dict[str, list[str]] = {}
-    for title, snapshot in shown:
-        if snapshot.counts["votes"] < FEW_VOTES:
-            where.setdefault(_("Fewer than 100 votes: take every number for a sketch."), []).append(title)
-    for title, snapshot in shown:
-        for text in _cautions(snapshot):
-            where.setdefault(text, []).append(title)
-    return [
-        Caution(text, "" if len(boards) == len(shown) else sentences.list_names(boards))
-        for text, boards in where.items()
-    ]
-
-
-def _cautions(snapshot: Snapshot) -> Iterator[str]:
-    counts = snapshot.counts
-    yield from snapshot.warnings
-    # That a board of hard prompts leaves out the others is its definition.
-    left_out = {reason: n for reason, n in counts["left_out"].items() if reason != "not_hard"}
-    yield from sentences.say_left_out(left_out)
-    if counts["votes_about_blank_responses"]:
-        words = _("%(votes)s votes are about one of %(n)s empty responses. They were recorded and count.")
-        yield words % {
-            "votes": f"{counts['votes_about_blank_responses']:,}",
-            "n": f"{counts['blank_responses']:,}",
-        }

@@ -13,7 +13,7 @@ from arena.battles.models import Vote
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor
 from arena.judging.models import Judge, Judgment
-from arena.leaderboards import board_facts, sentences
+from arena.leaderboards import board_cautions, board_facts, sentences
 from arena.leaderboards.board_rows import Column, Row, axis_of, find_column, is_settled, placed_of, rows_of
 from arena.leaderboards.board_view import WHOLE, Part, View, part_of
 from arena.leaderboards.charts import Axis
@@ -60,8 +60,8 @@ class Page:
     simulated: str
     facts: list[board_facts.Fact]
     coefficients: list[board_facts.CoefficientRow]
-    cautions: list[board_facts.Caution]
-    more_cautions: list[board_facts.Caution] = field(default_factory=list)
+    cautions: list[board_cautions.Caution]
+    more_cautions: list[board_cautions.Caution] = field(default_factory=list)
     terms: list[board_facts.Term] = field(default_factory=list)
     interval: str = "robust"
     resampled: str = ""
@@ -98,7 +98,7 @@ def build(boards: Iterable[Leaderboard], wanted: str, interval: str = "robust", 
         return Page(None, [], [], [], axis_of([]), "", "", [], [], [])
     interval = interval if interval in INTERVALS else INTERVALS[0]
     columns = columns_of(boards, source, interval)
-    cautions = board_facts.cautions_of(columns)
+    cautions = board_cautions.cautions_of(columns)
     snapshots = [column.snapshot for column in columns if column.snapshot]
     simulated = board_facts.say_simulated(snapshots)
     axis, placed = axis_of(columns), placed_of(columns)
@@ -113,8 +113,8 @@ def build(boards: Iterable[Leaderboard], wanted: str, interval: str = "robust", 
         simulated=simulated,
         facts=board_facts.facts_of(snapshots[0], source.is_judged) if snapshots else [],
         coefficients=board_facts.coefficients_of(columns[-1].snapshot),
-        cautions=cautions[: board_facts.SHOWN_CAUTIONS],
-        more_cautions=cautions[board_facts.SHOWN_CAUTIONS :],
+        cautions=cautions[: board_cautions.SHOWN_CAUTIONS],
+        more_cautions=cautions[board_cautions.SHOWN_CAUTIONS :],
         terms=board_facts.terms_of(snapshots[0]) if snapshots else [],
         interval=interval,
         resampled=board_facts.say_resampled(columns[0].snapshot),

@@ -592,3 +592,38 @@ def test_a_board_that_could_not_be_fitted_anew_says_so_and_is_laid_beside_no_oth
     column = f"{behind}-move"
     moves = re.findall(rf'<td class="number move {column} *">([^<]*)</td>', ravi.get(PAGE).content.decode())
     assert len(moves) >= 2 and not any(moves)
+
+
+# --- what the votes are made of ---------------------------------------------------------------------------
+
+
+def test_the_board_names_a_hub_sides_that_never_change_and_features_that_hardly_differ(joust, signed_in):
+    assert "stood first: that it won" not in text_of(signed_in("ravi").get(PAGE))
+    overall, _hard, style = (
+        Snapshot.objects.filter(leaderboard__slug=f"joust-{name}").first()
+        for name in ("overall", "hard", "style")
+    )
+    hub = overall.standings.select_related("competitor").first().competitor
+    made_up = {"hub": hub.pk, "hub_share": 0.312, "one_sided": 0.5}
+    past_triggers(lambda: change_counts(overall, **made_up))
+    past_triggers(lambda: change_counts(style, differing={"length": 600, "bold": 7}))
+    words = text_of(signed_in("ravi").get(PAGE))
+    assert f"{hub.name} stands in 31 % of the votes" in words
+    assert "In 50 % of the votes the same model of the two always stood first" in words
+    assert "Bold passages differ in only 7 of 600 votes" in words and "differ in only 600" not in words
+
+
+def change_counts(snapshot: Snapshot, **changes) -> None:
+    Snapshot.objects.filter(pk=snapshot.pk).update(counts=snapshot.counts | changes)
+
+
+def test_the_board_says_how_far_ranks_hang_on_how_draws_are_counted(joust, signed_in):
+    overall = Snapshot.objects.filter(leaderboard__slug="joust-overall").first()
+    moves = overall.counts["policy_moves"]
+    assert moves and all(move["largest_rank_move"] is not None for move in moves)
+    moves[0]["largest_rank_move"] = 10
+    past_triggers(lambda: change_counts(overall, policy_moves=moves))
+    words = text_of(signed_in("ravi").get(PAGE))
+    assert "Ranks hang on how draws are counted: if " in words and "a model moves by 10 places" in words
+    past_triggers(lambda: change_counts(overall, policy_moves=[moves[0] | {"largest_rank_move": 0}]))
+    assert "moves by 10 places" not in text_of(signed_in("ravi").get(PAGE))

@@ -21,6 +21,7 @@ from arena.leaderboards.category_boards import CategoryBoard, category_boards
 from arena.leaderboards.code_version import code_version
 from arena.leaderboards.combined import CombinedRows, fit_combined
 from arena.leaderboards.comparisons import BoardRows, Cutoff
+from arena.leaderboards.make_up import make_up
 from arena.leaderboards.models import (
     CategoryRating,
     Leaderboard,
@@ -38,7 +39,6 @@ from arena.leaderboards.usable import both_bad_of, usable_of
 from ratings.board import STYLE_WARNING, FittedBoard, check_board, fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.clusters import effective_clusters
-from ratings.composition import composition
 from ratings.errors import NotConvergedError, NotEnoughDataError, RatingsError
 from ratings.leaderboard import assemble
 from ratings.standings import LeaderboardFit
@@ -169,7 +169,7 @@ def fit(
         "pairs_nearly": any(not d.exact for d in board.pair_clusters.values()),
     }
     return Computed(
-        counts=_facts(rows) | more | _findings(fitted) | _make_up(rows),
+        counts=_facts(rows) | more | _findings(fitted) | make_up(rows),
         options=_plain(options),
         coefficients=[asdict(coefficient) for coefficient in fitted.coefficients],
         warnings=list(fitted.warnings),
@@ -338,17 +338,6 @@ def _findings(fitted: LeaderboardFit) -> dict[str, Any]:
         "tie_odds": fitted.tie_odds,
         "policy_moves": [asdict(move) for move in fitted.policy_moves],
         "check": None if fitted.check is None else asdict(fitted.check),
-    }
-
-
-def _make_up(rows: BoardRows) -> dict[str, Any]:
-    """What the votes are made of, told by the competitors' own numbers."""
-    found = composition(rows.comparisons)
-    return {
-        "hub": None if found.hub is None else rows.competitors[found.hub],
-        "hub_share": round(found.hub_share, 6),
-        "one_sided": round(found.one_sided, 6),
-        "differing": dict(zip(rows.comparisons.covariate_names, found.differing, strict=True)),
     }
 
 

@@ -85,8 +85,8 @@ def newest_boards(user: User) -> list[Listed]:
 
 
 def listed(snapshot: Snapshot) -> Listed:
-    first = first_of(snapshot.standings.select_related("competitor"))
-    top = sentences.say_top(first.names, first.models, first.groups)
+    first = first_of(snapshot.standings.select_related("competitor"), snapshot.counts)
+    top = sentences.say_top(first.names, first.models, first.groups, first.few)
     simulated = _("simulated votes") if snapshot.counts["simulated"] else ""
     said = sentences.compose("", top)
     return Listed(snapshot.leaderboard.campaign, snapshot, said, say_votes(snapshot), simulated)

@@ -49,10 +49,10 @@ def critical_values_of_ranks(
 
     P(max_{j≠k} |Z_j − Z_k|/√(W_jj + W_kk − 2W_jk) ≤ c) = confidence, the maximum over all pairs or over k
     for one j; covariance (K, K) is PSD. effective: G*, infinite if votes are independent. Never above the
-    Bonferroni t with ⌊G*⌋ − 1 degrees of freedom; that one outright if K > G*. From 100 effective clusters W
+    Bonferroni t with G* − 1 degrees of freedom; that one outright if K > G*. From 100 effective clusters W
     = V.
     """
-    k, degrees = len(covariance), _degrees(effective)
+    k, degrees = len(covariance), max(effective - 1, 1.0)
     cap, own_cap = bonferroni_t(k, degrees, confidence), _t((1 - confidence) / (2 * max(k - 1, 1)), degrees)
     if k < 2 or k > effective:
         return cap, np.full(k, own_cap)
@@ -73,8 +73,8 @@ def _t(tail: float, degrees: float) -> float:
     return float(stats.t.isf(tail, degrees) if np.isfinite(degrees) else stats.norm.isf(tail))
 
 
-def _degrees(effective: float) -> float:
-    return max(float(np.floor(effective)) - 1, 1.0) if np.isfinite(effective) else np.inf
+def _wishart_degrees(effective: float) -> int:
+    return max(int(np.floor(effective)) - 1, 1)
 
 
 def _root(covariance: Matrix) -> Matrix:
@@ -89,7 +89,7 @@ def _largest(covariance: Matrix, effective: float, seed: int, draws: int) -> Ite
     k = len(covariance)
     root, rng = _root(covariance), np.random.default_rng([seed, k])
     floor = 1e-12 * np.trace(covariance) / k  # the diagonal, and competitors that move as one
-    degrees = None if effective >= MANY_CLUSTERS else int(_degrees(effective))
+    degrees = None if effective >= MANY_CLUSTERS else _wishart_degrees(effective)
     inverse = _inverse_errors(covariance[None], floor)[0]
     size = max(1, BLOCK_ENTRIES // (k * k)) if degrees is not None else BLOCK_DRAWS
     for start in range(0, draws, size):
@@ -155,14 +155,14 @@ def pair_critical_values(critical: float | Vector, effective: float, degrees: Ve
     competitor.
 
     degrees (K,): each rating's own degrees of freedom. Below `FEW` of them the pair's c is the t quantile
-    with the same tail as the given c has at ⌊G*⌋ − 1 degrees of freedom.
+    with the same tail as the given c has at G* − 1 degrees of freedom.
     """
     k = len(degrees)
     values = np.broadcast_to(np.reshape(critical, (-1, 1)), (k, k)).astype(np.float64)
     own = np.minimum(degrees[:, None], degrees[None, :])
     few = own < FEW
     if few.any():
-        joint = _degrees(effective)
+        joint = max(effective - 1, 1.0)
         tail = stats.t.sf(values, joint) if np.isfinite(joint) else stats.norm.sf(values)
         wider = stats.t.isf(tail[few], np.maximum(own[few], 1e-9))
         values[few] = np.maximum(values[few], wider)

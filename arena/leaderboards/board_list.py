@@ -42,12 +42,13 @@ def _listed(campaign: Campaign, boards: QuerySet[Leaderboard]) -> Listed:
     snapshot = Snapshot.objects.filter(leaderboard__in=plain).order_by(people_first, judge, "-pk").first()
     if snapshot is None:
         return Listed(campaign, None)
-    first = first_of(snapshot.standings.select_related("competitor"))
+    first = first_of(snapshot.standings.select_related("competitor"), snapshot.counts)
     opening = _("in simulated votes, ") if snapshot.counts["simulated"] else ""
+    top = sentences.say_top(first.names, first.models, first.groups, first.few)
     return Listed(
         campaign,
         snapshot,
-        sentence=sentences.compose(opening, sentences.say_top(first.names, first.models, first.groups)),
+        sentence=sentences.compose(opening, top),
         votes=say_votes(snapshot),
         simulated=_("simulated votes") if snapshot.counts["simulated"] else "",
     )

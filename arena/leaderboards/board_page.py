@@ -168,9 +168,9 @@ def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> s
     opening = _("in simulated votes, ") if simulated else ""
     opening = source.opening or opening
     top, hard_top = overall.first, hard.first
-    clauses = sentences.say_top(top.names, top.models, top.groups)
+    clauses = sentences.say_top(top.names, top.models, top.groups, top.few)
     if hard.snapshot and not (overall.is_behind or hard.is_behind):
-        clauses.append(sentences.say_hard(hard_top.names, hard_top.models, top.names))
+        clauses.append(sentences.say_hard(hard_top.names, hard_top.models, top.names, hard_top.few))
     if style.snapshot and not style.is_behind:
         clauses.append(sentences.say_moves(_moves(style)))
     return sentences.compose(opening, clauses)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from arena.corpus.models import Competitor
+from arena.leaderboards import sentences
 from arena.leaderboards.charts import Axis, Estimate, Mark, shared_axis
 from arena.leaderboards.defaults import Board
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun, Standing
@@ -62,19 +64,23 @@ class Column:
 
     @property
     def first(self) -> First:
-        return first_of(self.standings.values())
+        return first_of(self.standings.values(), self.snapshot.counts if self.snapshot else {})
 
 
 @dataclass(frozen=True)
 class First:
-    """Who may be first among how many that can be compared, and in how many groups the models fall."""
+    """Who may be first among how many that can be compared, and in how many groups the models fall.
+
+    few: the raters or prompts that are too few to tell, else empty.
+    """
 
     names: list[str]
     models: int
     groups: int
+    few: str = ""
 
 
-def first_of(standings: Iterable[Standing]) -> First:
+def first_of(standings: Iterable[Standing], counts: Mapping[str, Any]) -> First:
     """By falling rating; where battles don't connect all models, of the group with the most battles."""
     groups: dict[int, list[Standing]] = {}
     for standing in sorted(standings, key=_place):
@@ -82,7 +88,8 @@ def first_of(standings: Iterable[Standing]) -> First:
     if not groups:
         return First([], 0, 0)
     group = max(groups.values(), key=lambda group: sum(standing.battles for standing in group))
-    return First([s.competitor.name for s in group if s.tied_first], len(group), len(groups))
+    names = [s.competitor.name for s in group if s.tied_first]
+    return First(names, len(group), len(groups), sentences.say_few(counts))
 
 
 @dataclass(frozen=True)

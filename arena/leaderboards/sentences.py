@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, ngettext_lazy
 
 from arena.leaderboards.models import Leaderboard
 
@@ -38,10 +39,37 @@ def signed(points: float, decimals: int = 0) -> str:
     return f"{'−' if rounded < 0 else '+' if rounded > 0 else ''}{abs(rounded):.{decimals}f}"
 
 
-def say_first(first: Sequence[str], models: int) -> str:
-    """Who is first, as a clause without its full stop; `first` are all who may be, by falling rating."""
+# Below so many effective raters, or prompts, hardly any difference is told apart: that is no finding.
+FEW_TO_RANK = 5
+
+
+def say_few(counts: Mapping[str, Any]) -> str:
+    """The raters or prompts that are too few to rank anything by; empty where neither are.
+
+    One alone is none that ratings could vary by: such a board is conditional on it.
+    """
+    for name, said in (
+        ("raters", ngettext_lazy("%(n)s rater", "%(n)s raters", "n")),
+        ("prompts", ngettext_lazy("%(n)s prompt", "%(n)s prompts", "n")),
+    ):
+        effective = counts.get(f"effective_{name}")
+        if effective is not None and 1 < effective < FEW_TO_RANK:
+            words = said % {"n": counts[name]}
+            if counts[name] - effective < 0.5:
+                return words
+            return _("%(words)s (effective %(n)s)") % {"words": words, "n": f"{effective:.1f}"}
+    return ""
+
+
+def say_first(first: Sequence[str], models: int, few: str = "") -> str:
+    """Who is first, as a clause without its full stop; `first` are all who may be, by falling rating.
+
+    few: as `say_few` has it.
+    """
     if not first:
         return _("no model has enough votes to be ranked")
+    if len(first) == models and few:
+        return _("%(few)s are too few to rank %(n)d models") % {"few": few, "n": models}
     if len(first) == models and models > 2:
         return _("nothing tells the %(n)d models apart: all are tied for first") % {"n": models}
     if len(first) == 1:
@@ -52,19 +80,19 @@ def say_first(first: Sequence[str], models: int) -> str:
     return _("%(names)s are tied for first") % {"names": list_names(first)}
 
 
-def say_top(first: Sequence[str], models: int, groups: int) -> list[str]:
+def say_top(first: Sequence[str], models: int, groups: int, few: str = "") -> list[str]:
     """The clauses about the overall board; several groups make it a statement about the largest."""
-    clauses = [say_first(first, models)]
+    clauses = [say_first(first, models, few)]
     if groups > 1:
         words = _("the models fall into %(n)d groups that can't be compared, and this is the largest")
         clauses.append(words % {"n": groups})
     return clauses
 
 
-def say_hard(first: Sequence[str], models: int, overall: Sequence[str]) -> str:
+def say_hard(first: Sequence[str], models: int, overall: Sequence[str], few: str = "") -> str:
     if first and set(first) == set(overall):
         return _("hard prompts don't change that")
-    return _("on hard prompts %(clause)s") % {"clause": say_first(first, models)}
+    return _("on hard prompts %(clause)s") % {"clause": say_first(first, models, few)}
 
 
 def say_moves(moves: Iterable[Move]) -> str:

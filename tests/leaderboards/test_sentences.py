@@ -7,6 +7,7 @@ from arena.leaderboards.sentences import (
     Move,
     compose,
     list_names,
+    say_few,
     say_first,
     say_hard,
     say_left_out,
@@ -46,6 +47,28 @@ def test_names_are_listed_up_to_three(names, said):
 )
 def test_the_first_place_is_a_set(first, models, said):
     assert say_first(first, models) == said
+
+
+def test_few_raters_or_prompts_are_named_where_all_are_tied():
+    assert say_first(NAMES, 5, "3 raters") == "3 raters are too few to rank 5 models"
+    assert say_first(NAMES[:1], 5, "3 raters") == "Ash leads"
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ({"raters": 3, "effective_raters": 3.0, "prompts": 243, "effective_prompts": 240.0}, "3 raters"),
+        (
+            {"raters": 73, "effective_raters": 40.0, "prompts": 9, "effective_prompts": 2.4},
+            "9 prompts (effective 2.4)",
+        ),
+        ({"raters": 1, "effective_raters": 1.0, "prompts": 80, "effective_prompts": 80.0}, ""),
+        ({"raters": 20, "effective_raters": 5.0}, ""),
+        ({"raters": 0, "effective_raters": None}, ""),
+    ],
+)
+def test_what_is_too_little_to_rank_by(counts, said):
+    assert say_few(counts) == said
 
 
 def test_hard_prompts_are_told_only_when_they_change_the_first_place():

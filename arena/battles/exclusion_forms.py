@@ -23,7 +23,10 @@ class ExclusionForm(forms.Form):
     battle = forms.UUIDField(
         required=False,
         label=_("Or one vote"),
-        help_text=_("The battle_id that stands in an export and on the rater's page."),
+        help_text=_("The battle_id that stands in an export of the campaign."),
+        error_messages={
+            "invalid": _("This is no battle_id: copy all 36 characters, as in an export of the campaign.")
+        },
     )
     reason = forms.CharField(
         max_length=2000,

@@ -52,26 +52,16 @@ class GoldForm(forms.Form):
 
 class GoldFileForm(forms.Form):
     file = forms.FileField(
-        label=_("CSV file"), widget=forms.ClearableFileInput(attrs={"accept": ".csv,text/csv"})
+        label=_("File"),
+        max_length=255,
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.json,.jsonl,.parquet,text/csv"}),
     )
-
-    def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.campaign = campaign
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
         if file.size > LARGEST_FILE:
             raise forms.ValidationError(_("The file is larger than 5 MB: split it."))
         return file
-
-    def store(self, actor: User) -> int:
-        try:
-            rows = golds.read(self.campaign, self.cleaned_data["file"].read())
-            return len(golds.add(self.campaign, rows, actor))
-        except golds.NotGoldError as error:
-            self.add_error("file", error.args[0][:SHOWN])
-            return 0
 
 
 SHOWN = 20

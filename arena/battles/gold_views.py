@@ -7,7 +7,6 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -26,19 +25,11 @@ GOLDS_PER_PAGE = 50
 @access.admin_required
 def battle_golds(request: HttpRequest, slug: str) -> HttpResponseBase:
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
-    if request.method == "GET":
-        return show(
-            request, campaign, form=GoldForm(campaign=campaign), file_form=GoldFileForm(campaign=campaign)
-        )
-    from_file = "file" in request.FILES
-    kind = GoldFileForm if from_file else GoldForm
-    sent = kind(request.POST, request.FILES, campaign=campaign)
-    if sent.is_valid() and (added := sent.store(request.user)):
-        words = ngettext("%(n)d gold is added.", "%(n)d golds are added.", added) % {"n": added}
-        messages.success(request, words)
+    form = GoldForm(request.POST if request.method == "POST" else None, campaign=campaign)
+    if form.is_valid() and form.store(request.user):
+        messages.success(request, _("The gold is added."))
         return redirect("battle-golds", slug)
-    forms = {"form": GoldForm(campaign=campaign), "file_form": GoldFileForm(campaign=campaign)}
-    return show(request, campaign, **(forms | {"file_form" if from_file else "form": sent}), status=422)
+    return show(request, campaign, form=form, file_form=GoldFileForm(), status=422 if form.is_bound else 200)
 
 
 @require_POST
@@ -63,6 +54,9 @@ def show(
         "file_form": file_form,
         "golds": Paginator(golds.of_campaign(campaign), GOLDS_PER_PAGE).get_page(request.GET.get("page")),
         "columns": ", ".join(golds.COLUMNS),
+        "expected": ", ".join(Gold.Expected.values),
+        "kinds": ", ".join(Gold.Kind.values),
+        "share": f"{100 * campaign.gold_share:.4g}",
         "section": "campaigns",
     }
     return render(request, "battles/golds.html", context, status=status)

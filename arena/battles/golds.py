@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -15,13 +14,12 @@ from django.utils.translation import gettext as _
 
 from arena.battles.gold_models import Gold
 from arena.campaigns.models import Campaign
-from arena.corpus.models import Competitor, Prompt, PromptSet, Response
+from arena.corpus.models import GOLD_HOLDERS, Competitor, Prompt, PromptSet, Response
 from arena.corpus.names import name_key
 from arena.corpus.render import RENDERER_VERSION, render
 from arena.corpus.style_counts import count_style
 from arena.raters.access import User
 
-HOLDERS = ("Gold text 1", "Gold text 2")
 COLUMNS = ("prompt_id", "first", "second", "expected", "kind")
 LONGEST = 100_000  # characters
 
@@ -42,7 +40,7 @@ class Row:
 def add(campaign: Campaign, rows: Iterable[Row], actor: User | None) -> list[Gold]:
     """All or nothing."""
     with transaction.atomic():
-        holders = [_holder(campaign, name) for name in HOLDERS]
+        holders = [_holder(campaign, name) for name in GOLD_HOLDERS]
         golds = [_gold(campaign, row, holders, actor) for row in rows]
         return Gold.objects.bulk_create(golds)
 
@@ -114,36 +112,12 @@ def of_campaign(campaign: Campaign) -> QuerySet[Gold]:
     )
 
 
-# --- as a file --------------------------------------------------------------------------------------------
+# --- row by row --------------------------------------------------------------------------------------------
 
 
 def prompts_of(campaign: Campaign) -> QuerySet[Prompt]:
     sets = campaign.prompt_sets.filter(status=PromptSet.Status.PUBLISHED)
     return Prompt.objects.filter(prompt_set__in=sets, tombstone__isnull=True)
-
-
-def read(campaign: Campaign, data: bytes) -> list[Row]:
-    """CSV in UTF-8 with the columns of COLUMNS; `kind` may be missing or empty: quality."""
-    try:
-        lines = data.decode("utf-8-sig").splitlines(keepends=True)
-    except UnicodeDecodeError as error:
-        raise NotGoldError(
-            [_("The file isn't UTF-8: save it as CSV in UTF-8. (%(error)s)") % {"error": error}]
-        ) from None
-    table = csv.DictReader(lines, strict=True)
-    wrong: list[str] = []
-    rows: list[Row] = []
-    try:
-        if missing := [name for name in COLUMNS[:-1] if name not in (table.fieldnames or ())]:
-            raise NotGoldError([_("Columns are missing: %(names)s.") % {"names": ", ".join(missing)}])
-        for given in table:
-            row = read_row(campaign, given, wrong, _("line %(n)d: ") % {"n": table.line_num})
-            rows += [row] if row else []
-    except csv.Error as error:
-        wrong.append(_("line %(n)d: %(error)s") % {"n": table.line_num + 1, "error": error})
-    if wrong or not rows:
-        raise NotGoldError(wrong or [_("The file holds no row.")])
-    return rows
 
 
 def read_row(campaign: Campaign, given: dict[str, Any], wrong: list[str], where: str = "") -> Row | None:

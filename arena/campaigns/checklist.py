@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Q
+from django.db.models import Count
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.functional import Promise
@@ -24,6 +24,7 @@ TITLES: dict[str, Promise] = {
     "reveal": gettext_lazy("When names are revealed"),
     "targets": gettext_lazy("Targets and end"),
     "quality": gettext_lazy("Repeats, gold, leaks and hard prompts"),
+    "plan": gettext_lazy("Analysis plan"),
     "links": gettext_lazy("Links for raters"),
 }
 MEANINGS: dict[str, Promise] = {
@@ -51,6 +52,8 @@ class Step:
 
     @property
     def state(self) -> str:
+        if self.name == "plan" and not self.facts:
+            return "optional"
         return "missing" if self.missing else "advice" if self.advice else "done"
 
 
@@ -61,7 +64,7 @@ class ModelOnList:
     competitor: Competitor
     answered: int
     prompts: int
-    drawable: int = 0  # its responses that may be shown now
+    drawable: int = 0  # its responses that may be shown, now or once their prompts are published
 
     @property
     def lacks(self) -> int:
@@ -79,6 +82,7 @@ def steps(campaign: Campaign, models: Sequence[ModelOnList]) -> list[Step]:
         "reveal": ([str(campaign.get_reveal_display())], []),
         "targets": (target_facts(campaign), []),
         "quality": (quality_facts(campaign), []),
+        "plan": (plan_facts(campaign), []),
         "links": link_facts(campaign),
     }
     return [Step(name, *said[name][:1], missing.get(name, []), said[name][1]) for name in TITLES]
@@ -116,11 +120,10 @@ def models_of(campaign: Campaign) -> list[ModelOnList]:
     fit = fit.filter(prompt__prompt_set__in=campaign.prompt_sets.values("pk")).order_by()
     rows = fit.values_list("competitor").annotate(
         answered=Count("prompt", distinct=True),
-        drawable=Count("pk", filter=Q(prompt__prompt_set__status__in=PromptSet.FROZEN)),
+        drawable=Count("pk"),
     )
     found = {pk: (answered, drawable) for pk, answered, drawable in rows}
-    sets = campaign.prompt_sets.annotate(count=Count("prompts"))
-    prompts = sum(sets.values_list("count", flat=True))
+    prompts = prompts_to_answer(campaign)
     models = []
     for one in campaign.competitors.order_by("name"):
         answered, drawable = found.get(one.pk, (0, 0))
@@ -129,12 +132,18 @@ def models_of(campaign: Campaign) -> list[ModelOnList]:
     return sorted(models, key=lambda one: one.lacks)
 
 
+def prompts_to_answer(campaign: Campaign) -> int:
+    """Redacted ones are never drawn, so nothing is lacking there."""
+    sets = campaign.prompt_sets.values("pk")
+    return Prompt.objects.filter(prompt_set__in=sets, tombstone__isnull=True).count()
+
+
 def counts(campaign: Campaign, models: Sequence[ModelOnList]) -> dict[str, int]:
     """Prompts, models, and the responses that may be shown."""
-    sets = campaign.prompt_sets.all()
     return {
-        "prompts": models[0].prompts if models else Prompt.objects.filter(prompt_set__in=sets).count(),
+        "prompts": models[0].prompts if models else prompts_to_answer(campaign),
         "responses": sum(one.drawable for one in models),
+        "unpublished": campaign.prompt_sets.exclude(status__in=PromptSet.FROZEN).count(),
         "competitors": len(models),
     }
 
@@ -186,6 +195,15 @@ def quality_facts(campaign: Campaign) -> list[str]:
 
 def percent(share: float) -> str:
     return f"{100 * share:.4g}"
+
+
+def plan_facts(campaign: Campaign) -> list[str]:
+    """Nothing without a plan: it may be done without."""
+    latest = campaign.analysis_plans.order_by("-version").first()
+    if latest is None:
+        return []
+    words = _("version %(n)s is frozen") if latest.frozen_at else _("version %(n)s is a draft: freeze it")
+    return [words % {"n": latest.version}]
 
 
 def link_facts(campaign: Campaign) -> tuple[list[str], list[str]]:

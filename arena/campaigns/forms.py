@@ -37,6 +37,15 @@ class PercentField(forms.FloatField):
         return super().has_changed(self.prepare_value(initial), data)
 
 
+class PromptSetsField(forms.ModelMultipleChoiceField):
+    """A set that isn't published says so."""
+
+    def label_from_instance(self, obj: Any) -> str:
+        if obj.status == PromptSet.Status.PUBLISHED:
+            return str(obj)
+        return _("%(set)s (%(status)s)") % {"set": obj, "status": obj.get_status_display()}
+
+
 class NewCampaignForm(forms.Form):
     name = forms.CharField(max_length=120, label=_("Name"), help_text=_("Raters read it."))
     slug = forms.CharField(
@@ -45,7 +54,7 @@ class NewCampaignForm(forms.Form):
         label=_("Address"),
         help_text=_("The last part of the campaign's address; left empty, it is made from the name."),
     )
-    prompt_sets = forms.ModelMultipleChoiceField(
+    prompt_sets = PromptSetsField(
         PromptSet.objects.none(),
         required=False,
         label=_("Prompt sets"),
@@ -132,13 +141,17 @@ class NameForm(PartForm):
 
 class PromptSetsForm(PartForm):
     part = "prompts"
+    prompt_sets = PromptSetsField(
+        PromptSet.objects.none(),
+        required=False,
+        label=_("Prompt sets"),
+        help_text=_("Models that have answered a set newly chosen are added."),
+        widget=forms.CheckboxSelectMultiple,
+    )
 
     class Meta:
         model = Campaign
         fields = ["prompt_sets"]
-        labels = {"prompt_sets": _("Prompt sets")}
-        help_texts = {"prompt_sets": _("Models that have answered a set newly chosen are added.")}
-        widgets = {"prompt_sets": forms.CheckboxSelectMultiple}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -64,7 +64,7 @@ def _missing_of_models(campaign: Campaign, sets: list[PromptSet]) -> list[str]:
     missing = [
         _("The prompt set “%(name)s” has no responses: import some.") % {"name": prompt_set}
         for prompt_set in sets
-        if not Response.objects.filter(prompt__prompt_set=prompt_set, is_blank=False).exists()
+        if not Response.objects.filter(prompt__prompt_set=prompt_set, is_blank=False).by_models().exists()
     ]
     contenders = campaign.competitors.filter(status=Competitor.Status.ACTIVE).count()
     if contenders < 2:

@@ -1,7 +1,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -13,7 +13,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns import checklist, opening, progress
 from arena.campaigns.creation import clone_campaign
-from arena.campaigns.forms import PARTS, NewCampaignForm, PartForm
+from arena.campaigns.forms import PARTS, NewCampaignForm, PartForm, choosable_sets
 from arena.campaigns.models import Campaign
 from arena.corpus.models import PromptSet
 from arena.corpus.publishing import NotPublishableError, publish
@@ -33,7 +33,9 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
 @access.admin_required
 def campaign_new(request: HttpRequest) -> HttpResponseBase:
     team = access.acting_team(request.user)
-    form = NewCampaignForm(request.POST if request.method == "POST" else None, team=team)
+    chosen = choosable_sets(team).filter(pk__in=[pk for pk in request.GET.getlist("set") if pk.isdecimal()])
+    initial = {"prompt_sets": chosen} if chosen.exists() else {}
+    form = NewCampaignForm(request.POST if request.method == "POST" else None, team=team, initial=initial)
     if form.is_valid() and (campaign := form.store()):
         return redirect("campaign", campaign.slug)
     status = 422 if form.is_bound else 200
@@ -81,9 +83,10 @@ def parts_of(campaign: Campaign) -> dict[str, Any]:
     """What the steps on prompts and models offer."""
     others = opening.answering(campaign).exclude(pk__in=campaign.competitors.values("pk"))
     return {
-        "prompt_sets": campaign.prompt_sets.annotate(prompt_count=Count("prompts")).order_by(
-            "name", "-version"
-        ),
+        "prompt_sets": campaign.prompt_sets.annotate(
+            prompt_count=Count("prompts"),
+            redacted_count=Count("prompts", filter=Q(prompts__tombstone__isnull=False)),
+        ).order_by("name", "-version"),
         "answering": others.order_by("name"),
     }
 

@@ -51,6 +51,7 @@ def edit(request: HttpRequest, competitor: Competitor, title: str) -> HttpRespon
         if _NAMES & set(form.changed_data):
             # Any response of the team may name it.
             look_again(Response.objects.filter(competitor__team=competitor.team_id))
+        messages.success(request, _("%(name)s is saved.") % {"name": competitor.name})
         return redirect("competitor-list")
     context = {"form": form, "competitor": competitor, "title": title, "section": "corpus"}
     return render(request, "corpus/competitor_edit.html", context, status=422 if form.is_bound else 200)

@@ -25,7 +25,7 @@ def leak_list(request: HttpRequest, pk: int) -> HttpResponse:
     """Responses to a set that say who wrote them, with the words."""
     prompt_set = own_set(request, pk)
     shown = request.GET.get("show") if request.GET.get("show") in SHOWN else "found"
-    responses = Response.objects.filter(prompt__prompt_set=prompt_set)
+    responses = Response.objects.filter(prompt__prompt_set=prompt_set).by_models()
     found = responses.filter(leak=SHOWN[shown or "found"]).select_related("prompt", "competitor")
     context = {
         "prompt_set": prompt_set,

@@ -19,6 +19,10 @@ HARD_CRITERIA = (
 )
 # A prompt is hard from six of seven criteria (LMArena's hard_6).
 HARD_AT_LEAST = 6
+# The texts of golds belong to two competitors that never fight: no models of anybody's.
+GOLD_HOLDERS = ("Gold text 1", "Gold text 2")
+_HOLDER_KEYS = [name_key(name) for name in GOLD_HOLDERS]
+OF_GOLDS = Q(competitor__role="sentinel", competitor__name_key__in=_HOLDER_KEYS)
 
 
 class Arrival(models.Model):
@@ -185,8 +189,16 @@ class Competitor(Arriving):
         self.name_key = name_key(self.name)
         super().save(*args, **kwargs)
 
+    @property
+    def holds_golds(self) -> bool:
+        return self.role == self.Role.SENTINEL and self.name_key in _HOLDER_KEYS
+
 
 class ResponseQuerySet(models.QuerySet["Response"]):
+    def by_models(self) -> "ResponseQuerySet":
+        """Without the texts of golds, which no model wrote."""
+        return self.exclude(OF_GOLDS)
+
     def fit_to_fight(self, leak_policy: str) -> "ResponseQuerySet":
         """Those with a text that raters of a campaign may see; what nobody has looked at yet may leak.
 
@@ -263,6 +275,10 @@ class Response(Arriving):
 
     def __str__(self) -> str:
         return f"response {self.pk} to {self.prompt_id}"
+
+    @property
+    def is_of_gold(self) -> bool:
+        return self.competitor.holds_golds
 
     @property
     def html(self) -> SafeString:

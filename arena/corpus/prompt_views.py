@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -14,7 +15,7 @@ from arena.corpus.editing import NotEditableError, next_id, remove_prompt, save_
 from arena.corpus.forms import LABEL_NAMES, MOST_TURNS, LabelsForm, PromptForm, ReasonForm, Turns
 from arena.corpus.label_models import LabelChange
 from arena.corpus.labels import last_change, set_labels
-from arena.corpus.models import Prompt, Response
+from arena.corpus.models import OF_GOLDS, Prompt, Response
 from arena.corpus.redaction import redact_prompt, redact_response, same_prompts, same_responses
 from arena.corpus.views import own_set, rows_of
 from arena.raters import access
@@ -95,6 +96,7 @@ def saved(request: HttpRequest, prompt: Prompt) -> HttpResponseBase:
     """Where the form stood in a list, the row is shown again."""
     if getattr(request, "htmx", False):
         return show_row(request, prompt.pk)
+    messages.success(request, _("Saved."))
     return redirect("prompt", prompt.pk)
 
 
@@ -124,11 +126,13 @@ def show_edit(request: HttpRequest, prompt: Prompt, status: int, **forms: Any) -
 @access.admin_required
 def prompt_page(request: HttpRequest, pk: int) -> HttpResponse:
     prompt = own_prompt(request, pk)
-    responses = prompt.responses.select_related("competitor").order_by("competitor__name", "sample")
+    every = prompt.responses.select_related("competitor").order_by("competitor__name", "sample")
+    responses, golds = every.exclude(OF_GOLDS), every.filter(OF_GOLDS)
     context = {
         "prompt": prompt,
         "prompt_set": prompt.prompt_set,
         "page": Paginator(responses, RESPONSES_A_PAGE).get_page(request.GET.get("page")),
+        "golds": golds,
         "labels": [
             (words, getattr(prompt, name)) for name, words in LABEL_NAMES.items() if name != "is_hard"
         ],
@@ -165,6 +169,7 @@ def prompt_redact(request: HttpRequest, pk: int) -> HttpResponseBase:
         for each in [prompt, *same]:
             redact_prompt(each, reason=form.cleaned_data["reason"], by=request.user.get_username())
         messages.success(request, told_gone(len(same)))
+        tell_of_uploads(request, [prompt, *same])
     return redirect("prompt", pk)
 
 
@@ -182,6 +187,7 @@ def response_redact(request: HttpRequest, pk: int) -> HttpResponseBase:
         for each in [response, *same]:
             redact_response(each, reason=form.cleaned_data["reason"], by=request.user.get_username())
         messages.success(request, told_gone(len(same)))
+        tell_of_uploads(request, [response, *same])
     return redirect("prompt", response.prompt_id)
 
 
@@ -194,6 +200,16 @@ def told_gone(others: int) -> str:
         others,
     )
     return words % {"count": others}
+
+
+def tell_of_uploads(request: HttpRequest, redacted: Sequence[Prompt | Response]) -> None:
+    names: set[str] = set()
+    for each in redacted:
+        each.refresh_from_db(fields=["tombstone"])
+        names |= set((each.tombstone or {}).get("uploads", ()))
+    if names:
+        words = _("Uploads that still held it were dropped: %(names)s")
+        messages.warning(request, words % {"names": ", ".join(sorted(names))})
 
 
 def own_prompt(request: HttpRequest, pk: int) -> Prompt:

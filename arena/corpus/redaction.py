@@ -24,6 +24,8 @@ from arena.endpoints.models import CallAttempt
 
 # Sent with the prompt once a text of it, or of a response to it, is gone: files written before still hold it.
 text_redacted = Signal()
+# Sent with `team_id` and `texts`: a room above drops what copies it keeps and answers with their names.
+text_is_gone = Signal()
 
 
 def redact_prompt(prompt: Prompt, *, reason: str, by: str) -> bool:
@@ -40,6 +42,7 @@ def redact_prompt(prompt: Prompt, *, reason: str, by: str) -> bool:
             "words": sum(len(text.split()) for text in texts),
             "turns": len(fresh.messages),
             **_signed(reason, by, texts),
+            "uploads": _drop_copies(fresh, texts),
         }
         fresh.messages = [{"role": turn["role"], "content": REDACTED} for turn in fresh.messages]
         fresh.reference = REDACTED if fresh.reference else ""
@@ -58,7 +61,9 @@ def redact_response(response: Response, *, reason: str, by: str) -> bool:
         if fresh.tombstone:
             return False
         texts = [fresh.text]
-        fresh.tombstone = {"sha256": fresh.text_hash, **_signed(reason, by, texts)}
+        signed = _signed(reason, by, texts)
+        copies = _drop_copies(fresh.prompt, texts)
+        fresh.tombstone = {"sha256": fresh.text_hash, **signed, "uploads": copies}
         fresh.text, fresh.masked_html, fresh.leak_words = "", "", []
         fresh.rendered_html, fresh.renderer_version = render(REDACTED), RENDERER_VERSION
         fields = ["text", "masked_html", "leak_words", "rendered_html", "renderer_version", "tombstone"]
@@ -87,6 +92,13 @@ def _signed(reason: str, by: str, texts: list[str]) -> dict[str, str]:
     if not reason.strip():
         raise ValueError("a redaction needs a reason")
     return {"reason": without(reason.strip(), texts), "by": by, "at": timezone.now().isoformat()}
+
+
+def _drop_copies(prompt: Prompt, texts: list[str]) -> list[str]:
+    """The names of files that still held one of the texts and are gone now."""
+    team = prompt.prompt_set.team_id
+    answers = text_is_gone.send(sender=Prompt, team_id=team, texts=texts)
+    return sorted({name for _receiver, names in answers for name in names or ()})
 
 
 def _end_open_battles(prompt: Prompt, which: Q) -> None:

@@ -16,7 +16,7 @@ from arena.corpus import versions
 from arena.corpus.forms import BulkLabelForm, PromptSetForm
 from arena.corpus.label_models import LabelChange
 from arena.corpus.labels import set_labels
-from arena.corpus.models import Prompt, PromptSet, Response
+from arena.corpus.models import GOLD_HOLDERS, OF_GOLDS, Prompt, PromptSet, Response
 from arena.corpus.near_duplicates import COMPARED, SIMILAR, near_duplicates, within
 from arena.corpus.prompt_filter import PromptFilter
 from arena.corpus.publishing import NotPublishableError, publish, reinstate, retire
@@ -54,6 +54,7 @@ def prompt_set_edit(request: HttpRequest, pk: int) -> HttpResponseBase:
 def edit_set(request: HttpRequest, prompt_set: PromptSet, title: str) -> HttpResponseBase:
     form = PromptSetForm(request.POST if request.method == "POST" else None, instance=prompt_set)
     if form.is_bound and form.is_valid() and (saved := save_once(form, form.save)):
+        messages.success(request, _("“%(name)s” is saved.") % {"name": form.instance})
         return redirect("prompt-set", saved.pk)
     context = {"form": form, "prompt_set": prompt_set, "title": title, "section": "corpus"}
     return render(request, "corpus/set_edit.html", context, status=422 if form.is_bound else 200)
@@ -89,12 +90,14 @@ def asked(request: HttpRequest) -> str:
 
 
 def facts_of(prompt_set: PromptSet) -> dict[str, int]:
-    responses = Response.objects.filter(prompt__prompt_set=prompt_set)
+    of_set = Response.objects.filter(prompt__prompt_set=prompt_set)
+    responses = of_set.by_models()
     facts = responses.aggregate(
         count=Count("pk"),
         blank=Count("pk", filter=Q(is_blank=True)),
         leaks=Count("pk", filter=Q(leak=Response.Leak.FOUND)),
         models=Count("competitor", distinct=True),
+        redacted_responses=Count("pk", filter=Q(tombstone__isnull=False)),
     )
     labelled = prompt_set.prompts.aggregate(
         prompts=Count("pk"),
@@ -102,15 +105,13 @@ def facts_of(prompt_set: PromptSet) -> dict[str, int]:
         unknown=Count("pk", filter=Q(is_hard=None)),
         redacted=Count("pk", filter=Q(tombstone__isnull=False)),
     )
-    return facts | labelled
+    return facts | labelled | {"golds": of_set.filter(OF_GOLDS).count() // len(GOLD_HOLDERS)}
 
 
 def rows_of(prompts: list[Prompt]) -> list[tuple[Prompt, int]]:
     """Each prompt with the number of responses that may be drawn for it."""
-    found = Response.objects.filter(prompt__in=prompts, is_blank=False, tombstone__isnull=True).values_list(
-        "prompt"
-    )
-    counts = dict(found.annotate(count=Count("pk")).order_by())
+    found = Response.objects.filter(prompt__in=prompts, is_blank=False, tombstone__isnull=True).by_models()
+    counts = dict(found.values_list("prompt").annotate(count=Count("pk")).order_by())
     return [(prompt, counts.get(prompt.pk, 0)) for prompt in prompts]
 
 

@@ -50,6 +50,7 @@ def edit(request: HttpRequest, form: EndpointForm, title: str) -> HttpResponseBa
         endpoint = form.instance
         if form.initial.get("key_variable") and not endpoint.has_key:
             messages.warning(request, _("The host changed, so its key was forgotten. Name the key again."))
+        messages.success(request, _("%(name)s is saved.") % {"name": endpoint.name})
         return redirect("endpoint-list")
     endpoint = form.instance
     context = {"form": form, "title": title, "endpoint": endpoint, "section": "endpoints"}

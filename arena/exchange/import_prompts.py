@@ -31,7 +31,7 @@ def check(team: Team, name: str, file: FileRows, rows: Iterable[PromptRow], repo
     if prompt_set is None:
         alike = Alike()
         wanted = bytearray(1 for _row in alike.look(rows))
-        report.notice(_("a new prompt set “%(name)s” will be made") % {"name": name})
+        report.notice(_("new prompt set: “%(name)s”") % {"name": name})
         alike.tell(report)
         return Chosen(lambda: file.rows(Report()), wanted)
     columns = (*HASHED, *_LABELS, "tombstone")
@@ -84,7 +84,7 @@ def _remark_on_labels(count: int, report: Report) -> None:
 
 
 def closed(prompt_set: PromptSet) -> str:
-    return _("“%(name)s” is %(status)s and takes no more prompts; import them under another name") % {
+    return _("“%(name)s” is %(status)s and takes no more prompts: make a new version of it first") % {
         "name": prompt_set,
         "status": prompt_set.status,
     }

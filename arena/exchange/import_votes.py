@@ -65,7 +65,7 @@ def check(
             reason = _("%(vote)s is stored with other contents") % {"vote": row.name}
             report.error(Problem(reason, row.line))
     if campaign is None:
-        report.notice(_("a new campaign “%(slug)s” will be made, as a draft") % {"slug": slug})
+        report.notice(_("new campaign, a draft: “%(slug)s”") % {"slug": slug})
     remark_on_known(known, report)
     remark_on_new_models(new_names(_names(new), competitors_by_key(team)), report)
     prompts = _prompts(sets, new)

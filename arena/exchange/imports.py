@@ -137,7 +137,7 @@ def outcome(plan: Plan) -> dict[str, Any]:
         "error_count": plan.error_count,
         "errors": [
             {"line": problem.line, "column": problem.column, "reason": problem.reason}
-            for problem in plan.errors
+            for problem in sorted(plan.errors, key=lambda problem: problem.line or 0)
         ],
         "notices": list(plan.notices),
         "personal": plan.personal,

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from arena.corpus.models import Prompt
+from arena.corpus.models import Prompt, Response
 from arena.exchange import encodings, uploads
 from arena.exchange.formats.how import How
 from arena.exchange.formats.problems import RefusedError
@@ -60,11 +60,37 @@ def first_look(record: Import) -> list[dict[str, Any]]:
     how = How.from_json(record.options)
     rows = first_rows(record.kind, uploads.path_of(record), record.file_name, SHOWN, how)
     if record.kind == Import.Kind.PROMPTS:
-        return [_prompt_look(row) for row in rows]
+        return _marked(record, [_prompt_look(row) for row in rows])
     if record.kind == Import.Kind.RESPONSES:
         prompts = _prompts(record, {row.prompt_id for row in rows})
-        return [_response_look(row) | {"prompt": prompts.get(row.prompt_id)} for row in rows]
+        looks = [_response_look(row) | {"prompt": prompts.get(row.prompt_id)} for row in rows]
+        return _marked(record, looks)
     return [{"row": row} for row in rows]
+
+
+def _marked(record: Import, looks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Which rows aren't taken as they stand here, and which are there already."""
+    refused = {error["line"] for error in record.errors}
+    there = _there(record, looks)
+    return [
+        look | {"is_refused": look["row"].line in refused, "is_known": look["row"].key in there}
+        for look in looks
+    ]
+
+
+def _there(record: Import, looks: list[dict[str, Any]]) -> set[object]:
+    """Keys of rows that are stored."""
+    prompt_set = latest_set(record.team, record.target)
+    rows = [look["row"] for look in looks]
+    if prompt_set is None or record.state == Import.State.DONE:
+        return set()
+    if record.kind == Import.Kind.PROMPTS:
+        found = Prompt.objects.filter(prompt_set=prompt_set, external_id__in=[row.id for row in rows])
+        return set(found.values_list("external_id", flat=True))
+    ids = [row.prompt_id for row in rows]
+    responses = Response.objects.filter(prompt__prompt_set=prompt_set, prompt__external_id__in=ids)
+    stored = responses.values_list("prompt__external_id", "competitor__name_key", "sample")
+    return {(prompt, "", key, sample) for prompt, key, sample in stored}
 
 
 def _prompt_look(row: PromptRow) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from arena.exchange import export_views, label_views, views
+from arena.exchange import export_views, gold_file_views, label_views, views
 
 urlpatterns = [
     path("imports/", views.import_list, name="import-list"),
@@ -13,6 +13,7 @@ urlpatterns = [
     path("imports/<uuid:public_id>/discard/", views.import_discard, name="import-discard"),
     path("imports/<uuid:public_id>/errors.csv", views.import_errors, name="import-errors"),
     path("prompt-sets/<int:pk>/labels/file/", label_views.label_file, name="label-file"),
+    path("campaigns/<slug:slug>/golds/file/", gold_file_views.gold_file_add, name="gold-file"),
     path("exports/<slug:slug>/", export_views.export_list, name="export-list"),
     path("exports/<slug:slug>/new/", export_views.export_new, name="export-new"),
     path("exports/<slug:slug>/<uuid:public_id>.zip", export_views.export_file, name="export-file"),

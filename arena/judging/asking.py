@@ -65,7 +65,7 @@ def _refusal(errand: Errand, call: Call) -> tuple[str, str] | None:
     if not call.endpoint.may_receive(internal=errand.is_internal):
         return Call.State.BAD_REQUEST, "internal_text"
     if errand.is_redacted:
-        return Call.State.BAD_REQUEST, "redacted"
+        return Call.State.BAD_REQUEST, ending.TEXT_GONE
     if call.attempt_count >= ledger.MOST_ATTEMPTS:
         return Call.State.GAVE_UP, "too_many_attempts"
     return None

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, Literal, NamedTuple, get_args
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import BooleanField, Count, ExpressionWrapper, F, Q, QuerySet
 from django.utils import timezone
 
 from arena.battles.models import Battle
@@ -21,10 +21,15 @@ from arena.judging.models import Judge, Judgment, Rubric
 
 Which = Literal["voted", "all", "fewest", "pairs"]
 WHICH: tuple[str, ...] = get_args(Which)
-REASONS = ("repeated", "without_texts", "internal", "identical", "without_reference")
+REASONS = ("repeated", "without_texts", "redacted", "internal", "identical", "without_reference")
 
 PairKey = tuple[int, frozenset[int]]
 _CHUNK = 500
+_REDACTED = (
+    Q(prompt__tombstone__isnull=False)
+    | Q(response_a__tombstone__isnull=False)
+    | Q(response_b__tombstone__isnull=False)
+)
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,7 @@ class Choice:
     battles: tuple[Entry, ...]
     repeated: int
     without_texts: int
+    redacted: int
     internal: int
     identical: int
     without_reference: int
@@ -173,9 +179,10 @@ def _rows(campaign: Campaign, judges: Sequence[Judge], which: str) -> Iterator[d
         hash_a=F("response_a__text_hash"),
         hash_b=F("response_b__text_hash"),
         reference=F("prompt__reference"),
+        is_redacted=ExpressionWrapper(_REDACTED, output_field=BooleanField()),
     )
     ids = ("pk", "prompt_id", "response_a_id", "response_b_id")
-    told = ("judgment_count", "is_internal", "hash_a", "hash_b", "reference")
+    told = ("judgment_count", "is_redacted", "is_internal", "hash_a", "hash_b", "reference")
     return columns.values(*ids, *told).iterator(chunk_size=2000)
 
 
@@ -186,6 +193,8 @@ def _pair(row: dict[str, Any]) -> PairKey:
 def _left_out(row: dict[str, Any], seen: dict[Any, Any], bar: Bar) -> str:
     if not (row["prompt_id"] and row["response_a_id"] and row["response_b_id"]):
         return "without_texts"
+    if row["is_redacted"]:
+        return "redacted"
     if _pair(row) in seen:
         return "repeated"
     if row["hash_a"] == row["hash_b"]:

@@ -22,6 +22,7 @@ from arena.judging.models import JudgeCall, JudgeRun, Judgment, Probe
 from arena.judging.verdict import Score, Verdict, VerdictFailure
 
 FAILURE_LENGTH = 40
+TEXT_GONE = "redacted"  # why a call failed
 FAILED = tuple(state for state in Call.State.values if state not in (*Call.OPEN, Call.State.PARSED))
 
 
@@ -262,15 +263,19 @@ def _without_verdict(run: JudgeRun) -> None:
     decided.update(outcome=none, base_outcome=none, flip=Judgment.Flip.NONE, resolved_at=timezone.now())
 
 
+def retriable(run: JudgeRun) -> QuerySet:
+    """Failed calls that may fare better: what was redacted stays so."""
+    return rows_of(run).filter(call__state__in=FAILED).exclude(failure=TEXT_GONE)
+
+
 def retry_failed(run: JudgeRun) -> int:
     """Plan the failed calls of a run anew; how many. Their attempts stay, and start to count from nought."""
     with transaction.atomic():
-        reopened = JudgeRun.objects.filter(pk=run.pk, status=JudgeRun.Status.COMPLETED_WITH_FAILURES).update(
-            status=JudgeRun.Status.QUEUED, status_reason="", finished_at=None
-        )
+        calls = list(retriable(run).values_list("call", flat=True))
+        done = JudgeRun.objects.filter(pk=run.pk, status=JudgeRun.Status.COMPLETED_WITH_FAILURES)
+        reopened = calls and done.update(status=JudgeRun.Status.QUEUED, status_reason="", finished_at=None)
         if not reopened:
             return 0
-        calls = list(run.calls().filter(state__in=FAILED).values_list("pk", flat=True))
         for start in range(0, len(calls), 500):
             chunk = calls[start : start + 500]
             Judgment.objects.filter(judge_calls__call__in=chunk).update(

@@ -40,6 +40,10 @@ class Progress:
         return sum(self.states.get(state, 0) for state in FAILED)
 
     @property
+    def retriable(self) -> int:
+        return self.failed - self.failures.get(ending.TEXT_GONE, 0)
+
+    @property
     def done(self) -> int:
         return self.parsed + self.failed
 

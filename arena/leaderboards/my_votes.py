@@ -32,6 +32,7 @@ class Row:
 class Compared:
     """Votes with a winner between two rated models; how many went to the one with more points."""
 
+    counted: int  # all votes of theirs that count on a board
     decided: int
     agreed: int
     expected: int
@@ -51,11 +52,12 @@ def compare(campaign: Campaign, rater: Rater, user: User) -> Compared | None:
     may_see = boards.visible_to(user).exists()
     standings = {standing.competitor_id: standing for standing in snapshot.standings.all()}
     cast = Vote.objects.of(rater, campaign).rated().standing()
-    rows = cast.values_list("outcome", "battle__competitor_a", "battle__competitor_b")
+    rows = list(cast.values_list("outcome", "battle__competitor_a", "battle__competitor_b"))
     votes = [row for row in rows if row[1] in standings and row[2] in standings]
     ties = _ties(snapshot, standings)
     leads = [lead for vote in votes if (lead := _lead(*vote, standings, ties)) is not None]
     return Compared(
+        len(rows),
         len(leads),
         sum(agreed for agreed, _chance in leads),
         round(sum(chance for _agreed, chance in leads)),

@@ -180,7 +180,7 @@ def test_an_admin_leaves_a_rater_out_with_a_reason_and_takes_it_back(two_raters,
     assert (answer.status_code, answer.url) == (302, PAGE)
     words = carol.get(PAGE).content.decode()
     assert "answers in &lt;two&gt; seconds" in words
-    assert "3</strong> votes by the rule" in words
+    assert "3</strong> votes left out:" in words
     exclusion = Exclusion.objects.get()
     assert exclusion.actor.username == "carol"
     revoke = f"{PAGE}{exclusion.pk}/revoke/"
@@ -204,7 +204,7 @@ def test_one_vote_is_left_out_by_the_number_of_its_battle(two_raters, small_camp
     [
         ({"reason": "x"}, "Name either a rater or a battle"),
         ({"battle": "00000000-0000-4000-8000-000000000000", "reason": "x"}, "has no vote on that battle"),
-        ({"battle": "seven", "reason": "x"}, "valid UUID"),
+        ({"battle": "seven", "reason": "x"}, "This is no battle_id"),
         ({"rater": "99999", "reason": "x"}, "not one of the available choices"),
         ({"battle": "00000000-0000-4000-8000-000000000000"}, "This field is required"),
     ],

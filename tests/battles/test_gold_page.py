@@ -109,7 +109,7 @@ def test_what_makes_no_gold_is_said(carol, changed, words):
 
 def test_a_file_brings_all_its_rows(carol):
     rows = 'p0,"Good,\nin two lines",Bad,model_a,quality\np1,Vote tie here.,Vote tie here!,tie,instructed\n'
-    assert carol.post(PAGE, {"file": csv_file("\ufeff" + HEAD + rows)}).status_code == 302
+    assert carol.post(f"{PAGE}file/", {"file": csv_file("\ufeff" + HEAD + rows)}).status_code == 302
     assert [(gold.expected, gold.kind) for gold in Gold.objects.order_by("pk")] == [
         ("model_a", "quality"),
         ("tie", "instructed"),
@@ -125,15 +125,29 @@ def test_a_file_brings_all_its_rows(carol):
         (HEAD + "p0,x,y,tie,trick\n", "utf-8", "line 2: kind is “trick”"),
         ("prompt_id,first\np0,x\n", "utf-8", "Columns are missing: second, expected"),
         (HEAD, "utf-8", "holds no row"),
-        (HEAD + "p0,é,y,tie,\n", "latin-1", "UTF-8"),
+        (HEAD + "p0,é,y,tie,\n", "latin-1", "line 2: first: byte 0xE9 isn't UTF-8; save it as UTF-8"),
         (HEAD + 'p0,"x"y,z,tie,\n', "utf-8", "line 2"),
     ],
 )
 def test_a_file_with_one_bad_row_brings_none_and_its_line_is_named(carol, text, encoding, words):
-    answer = carol.post(PAGE, {"file": csv_file(text, encoding)})
+    answer = carol.post(f"{PAGE}file/", {"file": csv_file(text, encoding)})
     assert answer.status_code == 422
     assert words in answer.content.decode().replace("&#x27;", "'")
     assert not Gold.objects.exists()
+
+
+def test_a_file_with_semicolons_or_in_utf_16_is_read_as_any_other(carol):
+    rows = HEAD.replace(",", ";") + "p0;Good, and true;Bad;model_a;\n"
+    assert carol.post(f"{PAGE}file/", {"file": csv_file(rows)}).status_code == 302
+    assert carol.post(f"{PAGE}file/", {"file": csv_file(rows, "utf-16")}).status_code == 302
+    assert {gold.response_a.text for gold in Gold.objects.all()} == {"Good, and true"}
+
+
+def test_the_page_says_what_expected_and_kind_may_be_and_the_share_in_percent(carol, small_campaign):
+    type(small_campaign.campaign).objects.update(gold_share=0.2)
+    page = carol.get(PAGE).content.decode()
+    assert "one of model_a, model_b, tie, both_bad" in page and "one of quality, instructed" in page
+    assert "<strong>20 %</strong>" in page
 
 
 def test_a_model_that_is_called_like_a_holder_is_left_alone(carol, small_campaign):
@@ -166,5 +180,6 @@ def test_another_teams_admin_and_a_researcher_find_nothing(carol, signed_in):
     for who in ("dora", "ravi"):
         visitor = signed_in(who)
         assert visitor.get(PAGE).status_code == 404
+        assert visitor.post(f"{PAGE}file/", {"file": csv_file(HEAD)}).status_code == 404
         assert visitor.post(f"{PAGE}{Gold.objects.get().pk}/retire/").status_code == 404
     assert Gold.objects.in_use().exists()

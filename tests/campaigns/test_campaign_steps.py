@@ -27,6 +27,7 @@ def test_a_new_campaign_shows_the_whole_way(signed_in, db):
         "reveal": "done",
         "targets": "done",
         "quality": "done",
+        "plan": "optional",
         "links": "advice",
     }
     page = carol.get("/campaigns/spring/").content.decode()
@@ -38,7 +39,7 @@ def test_when_nothing_is_missing_it_can_be_opened(signed_in, small_campaign):
     Campaign.objects.update(status="draft")
     page = signed_in("carol").get("/campaigns/small/").content.decode()
     assert "Open for votes" in page
-    assert set(states(small_campaign.campaign).values()) == {"done"}
+    assert set(states(small_campaign.campaign).values()) == {"done", "optional"}
 
 
 def test_a_prompt_set_is_published_on_the_campaigns_page(signed_in, small_campaign):

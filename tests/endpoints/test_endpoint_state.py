@@ -38,7 +38,7 @@ def attempt(endpoint, number, **fields) -> CallAttempt:
 
 def test_an_endpoint_that_was_never_asked_says_what_to_do(shown):
     text = shown()
-    assert "Nothing was sent here yet" in text
+    assert "Nothing was sent here yet but tests" in text
     assert "any public host with https is allowed" in text
     assert "spending unknown: no prices" in text
 

@@ -115,7 +115,7 @@ def test_a_preview_shows_responses_with_their_prompt_and_votes_with_their_outcom
     shown = checked(carol, "responses", "Start", RESPONSES)
     assert "<em>like</em>" in shown and "<strong>cats</strong>" in shown and "blank" in shown
     shown = checked(carol, "votes", "autumn", VOTES)
-    assert "both_bad" in shown and "a new campaign “autumn” will be made" in shown
+    assert "both_bad" in shown and "new campaign, a draft: “autumn”" in shown
 
 
 @pytest.mark.parametrize(("kind", "content"), [("prompts", PROMPTS), ("responses", RESPONSES)])

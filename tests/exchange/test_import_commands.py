@@ -53,7 +53,7 @@ def test_the_commands_go_from_files_to_an_open_campaign(run, path):
 
 def test_votes_make_their_campaign_and_say_so(run, path):
     out = run("import_votes", path("votes.csv"), "--campaign", "spring")
-    assert "a new campaign “spring” will be made" in out and "2 new models" in out
+    assert "new campaign, a draft: “spring”" in out and "2 new models" in out
     assert Campaign.objects.get().competitors.count() == 2
 
 

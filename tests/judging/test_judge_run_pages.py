@@ -152,7 +152,7 @@ def test_failures_are_counted_by_kind_and_can_be_retried(carol, court, run, serv
     server.default = answer(None, refusal="No.")
     work_off(court.endpoint)
     text = page(carol.get(path))
-    assert '<code>refused</code></td><td class="number">12</td>' in text
+    assert 'the model refused</span></td><td class="number">12</td>' in text
     assert "completed with failures" in text
     assert "Retry failed calls" in text
     server.default = answer(verdict("tie"))
@@ -204,7 +204,7 @@ def test_a_judgment_is_read_with_both_orders_side_by_side(carol, court, run, ser
     assert "&lt;b&gt;Bold&lt;/b&gt; claims." in text
     assert "<strong>the first (A)</strong>" in text
     assert "<td>factual</td>" in text
-    assert "<code>refused</code>" in text
+    assert 'the model refused <code class="quiet">refused</code>' in text
     assert "no verdict" in text
     assert "2 requests" in text
     assert "<pre>What?</pre>" in text

@@ -74,7 +74,7 @@ def test_after_the_close_the_page_counts_votes_for_the_model_with_more_points(ra
     assert compared.decided / 2 < compared.expected <= compared.decided
     assert sum(row.battles for row in compared.rows) == 2 * votes.count()
     page = words(client.get(PAGE))
-    assert f"Your votes with a winner {compared.decided}" in page
+    assert f"Your votes with a winner {compared.decided} of {compared.counted}" in page
     assert "Ember" in page
     assert "Compare them" in words(client.get("/campaigns/small/my-votes/"))
 

@@ -138,7 +138,7 @@ _MAGIC = (
 
 def _what_archive(head: bytes) -> str:
     if b"xl/" in head or b"[Content_Types].xml" in head:
-        return f"this is an Excel workbook, whatever its name; in Excel, {HOW_IN_EXCEL}"
+        return f"this is an Excel workbook: in Excel, {HOW_IN_EXCEL}"
     if b"opendocument" in head:
         return 'this is an OpenDocument sheet, whatever its name; save it as "Text CSV" in UTF-8'
     return "this is a zip archive; unpack it first"

@@ -4,11 +4,13 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from arena.battles import golds
 from arena.campaigns.models import Campaign
+from arena.exchange import gold_file
 
 
 class Command(BaseCommand):
     help = (
-        "Add golds to a campaign from a CSV file: prompt_id, first, second, expected and, if you like, kind."
+        "Add golds to a campaign from a file (CSV, TSV, JSON, JSONL, Parquet): "
+        "prompt_id, first, second, expected and, if you like, kind."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -26,7 +28,7 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{options['file']} can't be read: {error.strerror}") from None
         try:
-            added = golds.add(campaign, golds.read(campaign, data), None)
+            added = golds.add(campaign, gold_file.read(campaign, data, options["file"].name), None)
         except golds.NotGoldError as error:
             raise CommandError("\n".join([*error.args[0], "nothing was added"])) from None
         self.stdout.write(f"{len(added)} golds added; gold_share says how often they come")

@@ -1,0 +1,82 @@
+"""A redaction reaches uploads that wait: a file that still holds the text is gone, whatever its form."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from arena.corpus.models import Prompt
+from arena.corpus.redaction import redact_prompt, redact_response
+from arena.exchange import uploads
+from arena.exchange.models import Import
+
+pytestmark = pytest.mark.django_db
+
+SECRET = 'Write to "Grandma Müller", 12 Elm Street, about the house.'
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, settings):
+    settings.DATA_DIR = tmp_path
+
+
+@pytest.fixture
+def secret(small_campaign) -> Prompt:
+    prompt = small_campaign.prompts[0]
+    prompt.messages = [{"role": "user", "content": SECRET}]
+    prompt.save()
+    return prompt
+
+
+def upload(visitor, name: str, content: bytes) -> Import:
+    data = {"target": "Other", "file": SimpleUploadedFile(name, content)}
+    assert visitor.post("/imports/new/?kind=prompts", data).status_code == 302
+    return Import.objects.latest("pk")
+
+
+def as_csv(text: str) -> str:
+    quoted = text.replace('"', '""')
+    return f'id,prompt\nx,"{quoted}"\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", as_csv(SECRET).encode()),
+        ("a.csv", as_csv(SECRET).encode("cp1252")),
+        ("a.csv", as_csv(SECRET).encode("utf-16")),
+        ("a.csv", (as_csv(SECRET) + 'y,"never closed\n').encode()),
+        ("a.jsonl", json.dumps({"id": "x", "prompt": SECRET}).encode()),
+        ("a.json", json.dumps([{"id": "x", "messages": [{"role": "user", "content": SECRET}]}]).encode()),
+    ],
+)
+def test_a_file_that_waits_with_the_text_is_dropped_and_named(signed_in, secret, name, content):
+    carol = signed_in("carol")
+    record = upload(carol, name, content)
+    assert uploads.is_kept(record)
+    answer = carol.post(f"/prompts/{secret.pk}/redact/", {"reason": "private"}, follow=True)
+    assert f"Uploads that still held it were dropped: {name}" in answer.content.decode()
+    record.refresh_from_db()
+    assert record.stored_as == "" and list(uploads.folder().iterdir()) == []
+    secret.refresh_from_db()
+    assert secret.tombstone["uploads"] == [name]
+
+
+def test_files_without_the_text_and_those_of_other_teams_stay(signed_in, secret):
+    other = upload(signed_in("carol"), "b.csv", b"id,prompt\nx,Something else entirely\n")
+    theirs = upload(signed_in("dora"), "c.csv", as_csv(SECRET).encode())
+    redact_prompt(secret, reason="private", by="carol")
+    assert uploads.is_kept(other) and uploads.is_kept(theirs)
+
+
+def test_a_short_text_has_to_fill_a_cell(signed_in, small_campaign):
+    response = small_campaign.responses[0]
+    response.text = "Yes"
+    response.save()
+    part = upload(signed_in("carol"), "part.csv", b"id,prompt\nx,Yes or no?\n")
+    whole = upload(signed_in("carol"), "whole.csv", b"id,prompt\nx,Yes\n")
+    redact_response(response, reason="private", by="carol")
+    whole.refresh_from_db()
+    assert uploads.is_kept(part) and whole.stored_as == ""

@@ -73,6 +73,15 @@ def cancel(record: Import) -> bool:
     return bool(Import.objects.filter(pk=record.pk, state__in=AT_WORK).update(is_cancelled=True))
 
 
+def discard(record: Import) -> bool:
+    """A file that waits goes and leaves no note; False when it was confirmed or dropped in this moment."""
+    waiting = Import.objects.filter(pk=record.pk, state__in=uploads.WAITING)
+    if not waiting.delete()[0]:
+        return False
+    uploads.forget(record)
+    return True
+
+
 def drop(record: Import) -> bool:
     """Of a file that waits nothing stays but the note that it was here."""
     if not _turn_to(record, uploads.WAITING, Import.State.CANCELLED, added=0):

@@ -19,9 +19,9 @@ def start(record: Import) -> None:
     """A small file here and now, a larger one by the worker."""
     if record.file_size <= intake.INLINE_BYTES:
         intake.work_on(record)
-        record.refresh_from_db()
-        if record.state == Import.State.STORING:  # what was to be stored at once if it is in order
-            intake.work_on(record)
+        # What was to be stored at once if it is in order; by now it may have been discarded.
+        if again := Import.objects.filter(pk=record.pk, state=Import.State.STORING).first():
+            intake.work_on(again)
     else:
         work_off_imports()
 

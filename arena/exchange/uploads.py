@@ -79,11 +79,13 @@ def forget_stale() -> None:
     limit = timezone.now() - timedelta(hours=KEPT_HOURS)
     idle = Import.objects.filter(state__in=(*WAITING, Import.State.DONE), created_at__lt=limit)
     for record in idle.exclude(stored_as=""):
-        forget(record)
+        unchanged = Import.objects.filter(pk=record.pk, state=record.state)
         if record.state == Import.State.PREVIEWED:
-            record.delete()
+            is_ours = unchanged.delete()[0] > 0  # nobody has confirmed it in this moment
         else:
-            record.save(update_fields=["stored_as"])
+            is_ours = unchanged.update(stored_as="") > 0
+        if is_ours:
+            forget(record)
     _forget_strays(limit.timestamp())
 
 

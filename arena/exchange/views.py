@@ -137,7 +137,7 @@ def import_confirm(request: HttpRequest, public_id: str) -> HttpResponseBase:
     if record.state != Import.State.PREVIEWED:
         return redirect("import", public_id)
     if not uploads.is_kept(record):
-        record.delete()
+        intake.discard(record)
         return _gone(request)
     if intake.confirm(record):
         tasks.start(record)
@@ -165,8 +165,8 @@ def import_discard(request: HttpRequest, public_id: str) -> HttpResponseBase:
     record = _own(request, public_id)
     if record.state not in uploads.WAITING:
         raise Http404
-    uploads.forget(record)
-    record.delete()
+    if not intake.discard(record):
+        return redirect("import", public_id)
     messages.success(request, _("The file was dropped; nothing was imported."))
     return redirect("import-new")
 

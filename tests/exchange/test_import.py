@@ -14,7 +14,7 @@ from arena.battles.ballots import digest
 from arena.battles.models import Battle, Vote
 from arena.campaigns.models import Campaign
 from arena.corpus.models import HARD_CRITERIA, Competitor, Prompt, PromptSet, Response
-from arena.exchange import uploads
+from arena.exchange import intake, uploads
 from arena.exchange.imports import plan_import
 from arena.exchange.models import Import
 from arena.raters.models import Rater, Team
@@ -437,3 +437,33 @@ def test_the_page_tells_the_format_of_another_arena(carol):
     assert "read as LMArena 140k" in shown and "1 prompt comes with the votes" in shown
     assert "Imported." in confirm(carol)
     assert Battle.objects.get().prompt.messages[0]["content"] == ASKED
+
+
+def test_a_file_confirmed_in_the_moment_it_is_discarded_is_imported_whole(carol, monkeypatch):
+    upload(carol, "prompts", "Start", PROMPTS)
+    record, discard = Import.objects.get(), intake.discard
+
+    def confirm_first(record):
+        carol.post(reverse("import-confirm", args=[record.public_id]))
+        return discard(record)
+
+    monkeypatch.setattr("arena.exchange.views.intake.discard", confirm_first)
+    answer = carol.post(reverse("import-discard", args=[record.public_id]))
+    assert answer.status_code == 302 and str(record.public_id) in answer["Location"]
+    record.refresh_from_db()
+    assert record.state == Import.State.DONE and Prompt.objects.count() == record.added > 0
+
+
+def test_a_file_discarded_in_the_moment_it_is_confirmed_is_gone_with_words(carol, monkeypatch):
+    upload(carol, "prompts", "Start", PROMPTS)
+    record, confirm = Import.objects.get(), intake.confirm
+
+    def discard_first(record):
+        assert intake.discard(Import.objects.get())
+        return confirm(record)
+
+    monkeypatch.setattr("arena.exchange.views.intake.confirm", discard_first)
+    answer = carol.post(reverse("import-confirm", args=[record.public_id]))
+    assert answer.status_code == 302
+    assert not Import.objects.exists() and not Prompt.objects.exists()
+    assert list(uploads.folder().iterdir()) == []

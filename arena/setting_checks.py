@@ -85,9 +85,9 @@ def check_level(name: str, level: str) -> str:
 
 
 def make_folder(name: str, folder: Path) -> Path:
-    """The folder, made if missing, in which a file can be made."""
+    """The folder, made if missing, in which a file can be made; others of the machine can't look into it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         probe = folder / ".writable"
         probe.touch(mode=0o600)
         probe.unlink(missing_ok=True)

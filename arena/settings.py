@@ -1,5 +1,6 @@
 """Settings come from the environment; docs/settings.md lists them all. A wrong value raises at start."""
 
+import os
 import secrets
 import sys
 from pathlib import Path
@@ -47,6 +48,8 @@ def listed(name: str) -> list[str]:
     return split_list(env.str(name, default=""))
 
 
+# Whatever is made from here on (the database and its log, uploads, exports) is its user's alone.
+os.umask(0o077)
 DATA_DIR = make_folder(
     "TILTYARD_DATA_DIR", Path(env.str("TILTYARD_DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
 )
@@ -220,7 +223,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "CommonPasswordValidator",
         "NumericPasswordValidator",
     )
-]
+] + [{"NAME": "arena.raters.accounts.TokensEndWithThePassword"}]
 if TESTING:  # the real hashers are slow on purpose
     PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 LOGIN_URL = "login"
@@ -333,6 +336,8 @@ SPECTACULAR_SETTINGS = {
 ENDPOINT_ALLOWED_HOSTS = check_hosts("ENDPOINT_ALLOWED_HOSTS", listed("ENDPOINT_ALLOWED_HOSTS"))
 # The one host that a key of this name may go to; a key that isn't here goes where its team first sends it.
 ENDPOINT_KEY_HOSTS = read_key_hosts("ENDPOINT_KEY_HOSTS", listed("ENDPOINT_KEY_HOSTS"))
+# An open campaign asks for no link, so whoever comes may begin; this many new raters of one address an hour.
+NEW_RATERS_PER_HOUR = setting("NEW_RATERS_PER_HOUR", int, 100, 1, 1_000_000)
 SNAPSHOT_MINUTES = setting("SNAPSHOT_MINUTES", int, 60, 1, 60 * 24)
 BOOTSTRAP_RESAMPLES = setting("BOOTSTRAP_RESAMPLES", int, 1000, 1000, 100_000)
 BATTLE_HOURS = setting("BATTLE_HOURS", int, 24, 1, 24 * 30)

@@ -26,7 +26,7 @@ TEMPLATES = (
     "base.html language_choice.html form_field.html form_fields.html form_notes.html form_required.html "
     "home.html 403.html 403_csrf.html 404.html malformed.html out_of_range.html battles/battle.html "
     "battles/my_votes.html battles/no_place.html battles/preview.html campaigns/join.html "
-    "campaigns/guide.html campaigns/no_invite.html registration/login.html "
+    "campaigns/guide.html campaigns/no_invite.html campaigns/too_many.html registration/login.html "
     "registration/locked_out.html leaderboards/my_votes.html copy_field.html"
 )
 MODULES = (

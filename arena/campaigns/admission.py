@@ -2,7 +2,9 @@
 
 import secrets
 
+from django.conf import settings
 from django.contrib.sessions.models import Session
+from django.core.cache import caches
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce, Now
@@ -10,6 +12,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from arena.campaigns.models import Campaign, Invite
+from arena.raters.addresses import client_address
 from arena.raters.models import Rater
 
 SESSION_KEY = "raters"
@@ -56,9 +59,7 @@ def begin_with_invite(request: HttpRequest, invite: Invite) -> Rater | None:
 def begin_without_invite(request: HttpRequest, campaign: Campaign) -> Rater | None:
     """For campaigns that admit whoever is signed in, or anyone."""
     if campaign.admission == Campaign.Admission.OPEN:
-        rater = current_rater(request, campaign) or Rater.objects.create(
-            team_id=campaign.team_id, pseudonym=new_pseudonym(), admission=Rater.Admission.OPEN
-        )
+        rater = current_rater(request, campaign) or _new_visitor(request, campaign)
     elif campaign.admission == Campaign.Admission.LOGIN and request.user.is_authenticated:
         rater, _ = Rater.objects.get_or_create(
             team_id=campaign.team_id,
@@ -72,6 +73,22 @@ def begin_without_invite(request: HttpRequest, campaign: Campaign) -> Rater | No
         return None
     remember(request, campaign, rater)
     return rater
+
+
+class TooManyError(Exception):
+    """So many raters have begun at this address within the hour that this may be a program."""
+
+
+def _new_visitor(request: HttpRequest, campaign: Campaign) -> Rater:
+    hour = timezone.now().strftime("%Y-%m-%dT%H")
+    counted, counts = f"new-raters:{client_address(request)}:{hour}", caches["throttles"]
+    begun = counts.get(counted, 0)
+    if begun >= settings.NEW_RATERS_PER_HOUR:
+        raise TooManyError
+    counts.set(counted, begun + 1, timeout=3600)
+    return Rater.objects.create(
+        team_id=campaign.team_id, pseudonym=new_pseudonym(), admission=Rater.Admission.OPEN
+    )
 
 
 def remember(request: HttpRequest, campaign: Campaign, rater: Rater) -> None:

@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from arena.campaigns.admission import begin_with_invite, begin_without_invite, current_rater
+from arena.campaigns.admission import TooManyError, begin_with_invite, begin_without_invite, current_rater
 from arena.campaigns.models import Campaign, Invite
 from arena.raters import access
 from arena.raters.models import Role
@@ -35,8 +35,11 @@ def begin(request: HttpRequest, slug: str) -> HttpResponseBase:
     if campaign.admission == Campaign.Admission.LOGIN and not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
     if request.method == "POST":
-        if begin_without_invite(request, campaign) is None:
-            raise Http404
+        try:
+            if begin_without_invite(request, campaign) is None:
+                raise Http404
+        except TooManyError:
+            return render(request, "campaigns/too_many.html", {"campaign": campaign}, status=429)
         return redirect("battle", campaign.slug)
     return welcome(request, campaign)
 

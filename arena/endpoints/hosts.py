@@ -18,6 +18,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolver = Callable[[str, int], list[str]]
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_COMPATIBLE = ipaddress.IPv6Network("::/96")  # carries IPv4 too; given up long ago, and some stacks follow it
 _NAT64_LOCAL = ipaddress.IPv6Network("64:ff9b:1::/48")
 
 
@@ -108,7 +109,7 @@ def is_public(address: str) -> bool:
 def _is_public(address: Address) -> bool:
     """IPv6 addresses that carry an IPv4 address are as public as that one."""
     if isinstance(address, ipaddress.IPv6Address):
-        if address in _NAT64_LOCAL:
+        if address in _NAT64_LOCAL or address in _COMPATIBLE:
             return False
         carried = address.ipv4_mapped or address.sixtofour
         if carried is None and address in _NAT64:

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext as _
+from knox.models import AuthToken
 
 from arena.raters.models import Membership, NamesSeen, Role, Team
 
@@ -17,6 +18,19 @@ def password_link(user: User) -> str:
     uid = urlsafe_base64_encode(force_bytes(user.pk))
     token = default_token_generator.make_token(user)
     return reverse("password_reset_confirm", kwargs={"uidb64": uid, "token": token})
+
+
+class TokensEndWithThePassword:
+    """Django tells validators of a new password: whoever sets one shuts out whoever had the old one."""
+
+    def validate(self, password: str, user: User | None = None) -> None:
+        """Nothing is asked of it."""
+
+    def password_changed(self, password: str, user: User) -> None:
+        AuthToken.objects.filter(user=user).delete()
+
+    def get_help_text(self) -> str:
+        return ""
 
 
 class CannotAddError(ValueError):

@@ -1,4 +1,5 @@
 import pytest
+from django.core.cache import caches
 from django.test import Client
 
 from arena.campaigns.models import Campaign, Invite
@@ -131,3 +132,19 @@ def test_a_draft_shows_its_door_to_nobody(client: Client, small_campaign, signed
     for visitor in (client, signed_in("mallory")):
         assert visitor.get("/campaigns/small/begin/").status_code == 404
         assert visitor.post("/campaigns/small/begin/").status_code == 404
+
+
+def test_an_address_that_begins_again_and_again_is_asked_to_come_back_later(small_campaign, settings):
+    settings.NEW_RATERS_PER_HOUR = 2
+    caches["throttles"].clear()
+    Campaign.objects.update(admission=Campaign.Admission.OPEN)
+    first = Client()
+    assert [client.post("/campaigns/small/begin/").status_code for client in (first, Client())] == [302, 302]
+    refused = Client().post("/campaigns/small/begin/")
+    assert refused.status_code == 429 and "come back in an hour" in refused.content.decode()
+    assert Rater.objects.count() == 2
+    assert first.post("/campaigns/small/begin/").status_code == 302, "whoever has begun goes on"
+    assert first.get("/campaigns/small/battle/").status_code == 200
+    other = Client(REMOTE_ADDR="192.0.2.7")
+    assert other.post("/campaigns/small/begin/").status_code == 302
+    caches["throttles"].clear()

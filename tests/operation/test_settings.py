@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,7 @@ WRONG = [
     ),
     ("QUEUE_WORKERS", "0", "QUEUE_WORKERS is 0; it must lie between 1 and 200"),
     ("QUEUE_WORKERS", "many", "QUEUE_WORKERS must be a whole number"),
+    ("NEW_RATERS_PER_HOUR", "0", "NEW_RATERS_PER_HOUR is 0; it must lie between 1 and 1000000"),
     ("MAX_UPLOAD_MB", "0", "MAX_UPLOAD_MB is 0; it must lie between"),
     ("MAX_UPLOAD_MB", "1.5", "MAX_UPLOAD_MB must be a whole number"),
     ("API_PER_MINUTE", "0", "API_PER_MINUTE is 0; it must lie between 1 and 1000000"),
@@ -169,6 +172,20 @@ def test_the_secret_key_is_made_once_and_for_its_owner_alone(environment, tmp_pa
     assert len(first) >= 40
     assert read_settings()["SECRET_KEY"] == first
     assert (tmp_path / "secret_key").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_is_made_is_its_users_alone(environment, tmp_path, monkeypatch):
+    monkeypatch.setenv("TILTYARD_DATA_DIR", str(tmp_path / "data"))
+    before = os.umask(0o022)
+    try:
+        read_settings()
+        made = tmp_path / "data" / "tiltyard.sqlite3"
+        sqlite3.connect(made).execute("PRAGMA user_version=1").close()
+    finally:
+        os.umask(before)
+    assert made.stat().st_mode & 0o777 == 0o600
+    assert made.parent.stat().st_mode & 0o777 == 0o700
+    assert (made.parent / "static").stat().st_mode & 0o077 == 0
 
 
 def test_a_secret_key_cut_short_on_disk_is_refused(environment, tmp_path):

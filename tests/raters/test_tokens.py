@@ -4,9 +4,12 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.hashers import make_password
 from django.test import Client
 from django.utils import timezone
 from knox.models import AuthToken
+
+from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
 
@@ -86,3 +89,17 @@ def test_only_the_offered_times_are_valid(signed_in, days):
 def test_a_stranger_is_sent_to_sign_in(client):
     for address in (ADDRESS, f"{ADDRESS}x/revoke/"):
         assert client.post(address)["Location"].startswith("/accounts/login/")
+
+
+def test_a_new_password_ends_the_tokens_and_a_new_hash_of_the_old_one_doesnt(cast, settings):
+    hashers = "django.contrib.auth.hashers."
+    settings.PASSWORD_HASHERS = [f"{hashers}MD5PasswordHasher", f"{hashers}PBKDF2PasswordHasher"]
+    AuthToken.objects.create(user=cast.carol)
+    AuthToken.objects.create(user=cast.ravi)
+    cast.carol.password = make_password(PASSWORD, hasher="pbkdf2_sha256")
+    cast.carol.save()
+    assert cast.carol.check_password(PASSWORD), "which stores it by the present hasher"
+    assert AuthToken.objects.filter(user=cast.carol).exists()
+    cast.carol.set_password("another-lance-8")
+    cast.carol.save()
+    assert list(AuthToken.objects.values_list("user", flat=True)) == [cast.ravi.pk]

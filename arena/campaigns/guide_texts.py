@@ -24,7 +24,7 @@ GENERAL = StartingText(
 
 Length alone is no merit. Check facts where you can.
 
-### Examples
+# Examples
 
 - One response answers, the other asks a needless question back: the one that answers is better.
 - Both are right, one says it in three clear sentences and the other in a page: the short one is better, \
@@ -49,7 +49,7 @@ however well it is written.
 
 Look things up when you can't tell. If you still can't tell, skip the battle.
 
-### Examples
+# Examples
 
 - A gives the right year; B gives the wrong one with three paragraphs of background: A.
 - A and B give the right figure, A with its unit and B without: A.
@@ -72,7 +72,7 @@ WRITING = StartingText(
 
 Judge the text, not the headings and bullets around it, unless the task asked for them.
 
-### Examples
+# Examples
 
 - The task asks for at most 100 words; A has 95 and B a fine 300: A.
 - A mentions all three points, B two of them a little more elegantly: A.
@@ -96,7 +96,7 @@ CODE = StartingText(
 
 If you can't judge the language, skip the battle.
 
-### Examples
+# Examples
 
 - A is right for all input but the empty list, B for all: B, if an empty list can happen.
 - A calls a function that doesn't exist; B is longer and works: B.
@@ -119,7 +119,7 @@ TRANSLATION = StartingText(
 
 If you don't read both languages well, skip the battle.
 
-### Examples
+# Examples
 
 - A reads beautifully and drops a “not”; B is a little stiff and right: B.
 - A translates a company's name, B leaves it: B.

@@ -27,7 +27,7 @@ def test_the_demo_is_an_open_campaign_that_can_be_voted_in(db):
     words = load()
     campaign = Campaign.objects.get()
     assert campaign.is_open
-    assert campaign.current_guide.text.startswith("## What you're asked")
+    assert campaign.current_guide.text.startswith("# What you're asked")
     assert Prompt.objects.count() >= 24
     assert Prompt.objects.filter(is_hard=True).count() * 3 >= Prompt.objects.count()
     assert campaign.competitors.count() == 6

@@ -4,7 +4,8 @@
 
 Each repetition draws votes from a model (ratings.simulate), fits the board as `fit_leaderboard` does by
 default (cluster-robust where raters or prompts are known, else the sandwich) and asks: does each interval
-hold the strength the fit tends to (less the mean)? Do all rank sets hold the true ranks at once?
+hold the strength the fit tends to, less the board's reference mean? Do all rank sets hold the true ranks at
+once?
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ SIX = tuple(np.linspace(-0.6, 0.6, 6))
 
 @dataclass(frozen=True)
 class Scenario:
-    """A truth, how many votes are drawn from it, and who is looked at (None: everyone)."""
+    """A truth, how many votes are drawn from it, and who is looked at (None: everyone); the
+    others then have a row of their own."""
 
     name: str
     words: str
@@ -197,7 +199,7 @@ def repeat(scenario: Scenario, truth: np.ndarray, seed: int) -> Repetition:
     board = fit_board(votes, options)
     k, covariance = len(truth), board.covariance
     place = np.argsort(board.order)
-    error = board.fit.params[:k][place] - truth
+    error = board.fit.params[:k][place] - (truth - board.reference.weights[place] @ truth)
     reach = (critical_values(covariance.degrees, CONFIDENCE) * covariance.deviations)[:k][place]
     covered = np.where(np.isnan(reach), np.nan, np.abs(error) <= reach)
     return Repetition(covered, POINTS_PER_LOG_ODDS * reach, _joint(board, truth, place), covariance.effective)
@@ -220,22 +222,32 @@ def study(scenario: Scenario, repetitions: int, *, seed: int = 0) -> dict:
     truth, started = truth_of(scenario), time.process_time()
     runs = [repeat(scenario, truth, 1_000_003 * seed + i) for i in range(repetitions)]
     covered, width = np.array([r.covered for r in runs]), np.array([r.width for r in runs])
-    watched = slice(None) if scenario.watched is None else slice(scenario.watched, scenario.watched + 1)
-    covered, width = covered[:, watched], width[:, watched]
-    given = ~np.isnan(covered)
-    per_model = [float(covered[given[:, j], j].mean()) for j in range(covered.shape[1]) if given[:, j].any()]
+    watched = np.ones(len(truth), dtype=bool)
+    if scenario.watched is not None:
+        watched = np.arange(len(truth)) == scenario.watched
+    others = None if watched.all() else _covered(covered[:, ~watched], width[:, ~watched])
     return {
         "scenario": scenario.name,
         "words": scenario.words,
         "votes": scenario.votes,
         "repetitions": repetitions,
-        "coverage": float(np.mean(per_model)) if per_model else None,
-        "worst_model": min(per_model, default=None),
+        **_covered(covered[:, watched], width[:, watched]),
+        "others": others,
         "joint_ranks": float(np.mean([r.joint for r in runs])),
-        "half_width": float(np.nanmedian(width)) if given.any() else None,
-        "interval_given": float(given.mean()),
         "effective_clusters": float(np.mean([min(r.effective, 1e9) for r in runs])),
         "cpu_seconds": round(time.process_time() - started, 1),
+    }
+
+
+def _covered(covered: np.ndarray, width: np.ndarray) -> dict:
+    """Coverage where an interval was given, over repetitions and competitors."""
+    given = ~np.isnan(covered)
+    per_model = [float(covered[given[:, j], j].mean()) for j in range(covered.shape[1]) if given[:, j].any()]
+    return {
+        "coverage": float(np.mean(per_model)) if per_model else None,
+        "worst_model": min(per_model, default=None),
+        "half_width": float(np.nanmedian(width)) if given.any() else None,
+        "interval_given": float(given.mean()),
     }
 
 
@@ -244,10 +256,16 @@ def table(rows: list[dict]) -> str:
     lines = ["| scenario | | votes | coverage | worst model | joint ranks | half-width | interval given |"]
     lines.append("|---|---|---|---|---|---|---|---|")
     for r in rows:
-        cells = [r["scenario"], r["words"], str(r["votes"]), _number(r["coverage"], 3)]
-        cells += [_number(r["worst_model"], 3), _number(r["joint_ranks"], 3), _number(r["half_width"], 0)]
-        lines.append(f"| {' | '.join(cells)} | {r['interval_given']:.0%} |")
+        lines.append(_line(r["scenario"], r["words"], str(r["votes"]), r, _number(r["joint_ranks"], 3)))
+        if r["others"]:
+            lines.append(_line("", "the other models there", "", r["others"], ""))
     return "\n".join(lines)
+
+
+def _line(name: str, words: str, votes: str, covered: dict, joint: str) -> str:
+    shares = [_number(covered[each], 3) for each in ("coverage", "worst_model")]
+    cells = [name, words, votes, *shares, joint, _number(covered["half_width"], 0)]
+    return f"| {' | '.join(cells)} | {covered['interval_given']:.0%} |"
 
 
 def _number(value: float | None, decimals: int) -> str:

@@ -39,7 +39,7 @@ def style(votes: Comparisons, rows: Rows | None = None, dimensions: tuple[str, .
     cells = tally(votes, HALF)
     start = fit_likelihood(PairLikelihood(cells), cells, HALF)
     rows = rows or sort_rows(votes, HALF)
-    robust_covariance(votes, rows, fit_rows(rows, cells, start), dimensions)
+    robust_covariance(votes, rows, fit_rows(rows, cells, start), dimensions, cells)
 
 
 def resample_plain(votes: Comparisons, by: str | None, resamples: int) -> Callable[[], object]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ratings.board_options import LeaderboardOptions
 from ratings.bradley_terry import SAMPLE_STEP, Fit, PairLikelihood, RowLikelihood, fit_likelihood
+from ratings.cluster_runs import Labels, consecutive
 from ratings.clusters import Dimension, VoteScores, effective_clusters, effective_per_parameter
 from ratings.comparisons import Comparisons, Tally, relabelled_tally, tally
 from ratings.davidson import DavidsonFit, TieLikelihood, fit_davidson
@@ -17,6 +18,7 @@ from ratings.engine_check import check_plain, check_rows
 from ratings.errors import BadOptionError
 from ratings.newton import Matrix, Vector, gauge, generalised_inverse
 from ratings.pair_clusters import PairClusters, clusters_of_pairs
+from ratings.reference import Reference, effective_votes, own_clusters, reference_of
 from ratings.rows import LARGE, Rows, sort_rows
 from ratings.separation import fit_bounded
 from ratings.standings import Check
@@ -36,7 +38,10 @@ POSITION = "position"
 
 @dataclass(frozen=True, eq=False)
 class FittedBoard:
-    """Everything fitted, in the board's own order of competitors (`order[i]`: id in the comparisons)."""
+    """Everything fitted, in the board's own order of competitors (`order[i]`: id in the comparisons).
+
+    Strengths, H⁻ and covariance are less the mean of the `reference` set.
+    """
 
     order: NDArray[np.int64]
     options: LeaderboardOptions
@@ -50,6 +55,7 @@ class FittedBoard:
     inflation: Vector | None
     n_dropped: int
     notes: tuple[str, ...]
+    reference: Reference
 
     @cached_property
     def pair_clusters(self) -> dict[str, PairClusters]:
@@ -75,14 +81,17 @@ def fit_board(comparisons: Comparisons, options: LeaderboardOptions) -> FittedBo
     board, scaled, notes = _with_covariates(board, options)
     rows = scores = inflation = None
     if options.ties == "davidson":
-        fit, covariance, rows = _davidson(board, options, dimensions)
+        fit, covariance, rows, reference = _davidson(board, options, dimensions, cells)
     elif board.covariates is None and not dimensions:
-        fit, covariance = plain, tally_sandwich(cells, plain)
+        fit = plain
+        reference = reference_of(plain.graph, effective_votes(cells), np.full(cells.n_competitors, np.inf))
+        covariance = tally_sandwich(cells, plain).less_mean(reference)
     else:
         rows, fit, inflation, dropped = _fit_rows(board, options, cells, plain)
         notes = [*notes, *dropped]
         scaled = _part_of(scaled, board.covariate_names, fit.covariate_names)
-        covariance, scores = robust_covariance(board, rows, fit, dimensions)
+        covariance, scores, reference = robust_covariance(board, rows, fit, dimensions, cells)
+    fit, plain = _less_mean(reference, fit, plain)
     covariance = guarded(covariance, fit, plain, cells, scores)
     dropped_votes = len(board) - int(cells.counts.sum())
     return FittedBoard(
@@ -98,7 +107,14 @@ def fit_board(comparisons: Comparisons, options: LeaderboardOptions) -> FittedBo
         inflation,
         dropped_votes,
         tuple(notes),
+        reference,
     )
+
+
+def _less_mean(reference: Reference, fit: Fit, plain: Fit) -> tuple[Fit, Fit]:
+    """Both fits less the reference mean; they stay the same object where they are."""
+    moved = reference.of_fit(plain)
+    return (moved if fit is plain else reference.of_fit(fit)), moved
 
 
 def _fit_rows(
@@ -280,36 +296,46 @@ def _limit(name: str) -> float:
 
 
 def _davidson(
-    board: Comparisons, options: LeaderboardOptions, names: tuple[str, ...]
-) -> tuple[Fit, Covariance, Rows]:
+    board: Comparisons, options: LeaderboardOptions, names: tuple[str, ...], cells: Tally
+) -> tuple[Fit, Covariance, Rows, Reference]:
     found = fit_davidson(board, options.policies)
-    hc0 = found.sandwich()
-    dimensions = tuple(_tie_dimension(name, getattr(board, name), found) for name in names)
-    several = tuple(d for d in dimensions if d.count > 1)
-    single = tuple(d.name for d in dimensions if d.count == 1)
+    hc0, scores = found.sandwich(), _information_of(found)
+    labelled = {name: consecutive(getattr(board, name)[found.rows.source]) for name in names}
+    single = tuple(name for name, (_, count) in labelled.items() if count == 1)
+    groups = {name: labels for name, (labels, count) in labelled.items() if count > 1}
+    reference = reference_of(
+        found.fit.graph, effective_votes(cells), own_clusters(scores, list(groups.values()))
+    )
+    bread = reference.both(found.fit.bread[:-1, :-1])
+    several = tuple(_tie_dimension(name, labels, found, scores, bread) for name, labels in groups.items())
+    floors = tuple(d.covariance for d in several)
     if not several:
-        return found.fit, Covariance(hc0, (), hc0, (), single), found.rows
-    matrices = tuple(d.covariance for d in several)
-    if len(several) == 1:
-        return found.fit, Covariance(matrices[0], (), hc0, several, single), found.rows
-    cell = np.unique(several[0].labels * several[1].count + several[1].labels, return_inverse=True)[1]
-    both = matrices[0] + matrices[1] - found.sandwich(cell)
-    return found.fit, Covariance(both, matrices, hc0, several, single), found.rows
+        covariance = Covariance(hc0, (), hc0, (), single)
+    elif len(several) == 1:
+        covariance = Covariance(floors[0], (), hc0, several, single)
+    else:
+        cell = consecutive(several[0].labels * several[1].count + several[1].labels)[0]
+        both = floors[0] + floors[1] - found.sandwich(cell)
+        covariance = Covariance(both, floors, hc0, several, single)
+    return found.fit, replace(covariance, correction="CR1").less_mean(reference), found.rows, reference
 
 
-def _tie_dimension(name: str, ids: NDArray[np.int32], found: DavidsonFit) -> Dimension:
-    """CR1 by cluster; effective clusters as if ν were known."""
-    unique, labels = np.unique(ids[found.rows.source], return_inverse=True)
-    p, count = len(found.fit.params), len(unique)
+def _information_of(found: DavidsonFit) -> VoteScores:
+    """What each vote tells of the strengths, as if ν were known."""
     chance = TieLikelihood(found.rows).chances(found.fit.params)
     information = found.rows.weight * (chance[0] + chance[1] - (chance[0] - chance[1]) ** 2) / 4
-    scores = VoteScores(found.rows, found.residual, information, found.fit)
+    return VoteScores(found.rows, found.residual, information, found.fit)
+
+
+def _tie_dimension(
+    name: str, labels: Labels, found: DavidsonFit, scores: VoteScores, bread: Matrix
+) -> Dimension:
+    """CR1 by cluster; effective clusters as if ν were known."""
+    p, count = len(found.fit.params), int(labels.max()) + 1
     effective = effective_clusters(labels)
-    per = effective_per_parameter(scores, found.fit.bread[:-1, :-1], labels, count)
-    covariance = found.sandwich(labels) if count > 1 else np.zeros((p, p))
-    return Dimension(
-        name, labels, count, effective, np.append(per, effective), covariance, np.zeros(p, dtype=bool)
-    )
+    per = np.append(effective_per_parameter(scores, bread, labels, count), effective)
+    nobody = np.zeros(p, dtype=bool)
+    return Dimension(name, labels, count, effective, per, found.sandwich(labels), nobody)
 
 
 def plain_scores(board: FittedBoard, rows: Rows) -> VoteScores:

@@ -61,7 +61,7 @@ def interval_ends(board: FittedBoard, progress: Progress | None = None) -> Ends:
     none = np.full(len(params), np.nan)
     if not board.options.bootstrap or board.options.ties == "davidson":
         return Ends(lower, upper, none, none, 0)
-    runs = _resample(board, progress)
+    runs = [run.less_mean(board.reference) for run in _resample(board, progress)]
     if board.options.interval == "percentile":
         boot_lower, boot_upper = _widest(runs, confidence)
         own = np.where(covariance.leaning, reach, 0.0)

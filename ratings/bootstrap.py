@@ -9,7 +9,7 @@ those without a finite maximum get the frozen Firth pseudo-battles of the full f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from ratings.clusters import VoteScores
 from ratings.comparisons import Tally
 from ratings.errors import BadOptionError, NotConvergedError
 from ratings.newton import Matrix, Vector, gauge, maximise
+from ratings.reference import Reference
 from ratings.rows import Floats, sum_by
 
 BLOCK = 50
@@ -58,6 +59,10 @@ class Resamples:
 
     params: Matrix
     without_maximum: int
+
+    def less_mean(self, reference: Reference) -> Resamples:
+        """The same with strengths less the mean of a reference set."""
+        return replace(self, params=reference.less_mean(self.params))
 
     @property
     def deviations(self) -> Vector:

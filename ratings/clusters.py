@@ -60,8 +60,8 @@ class Dimension:
     """One way in which votes cluster: `labels` (n,) in 0 … count − 1 for the sorted rows.
 
     effective: G* = N²/Σn_g² · per_parameter (p,): G_c = (Σℓ_g)²/Σℓ_g², ℓ_g = cᵀH⁻H_gH⁻c, for each rating
-    less the mean and each coefficient: how many equal clusters would carry as much · fallen_back: parameters
-    that hang on one cluster alone.
+    less the reference mean and each coefficient: how many equal clusters would carry as much · fallen_back:
+    parameters that hang on one cluster alone.
     """
 
     name: str
@@ -189,7 +189,8 @@ def effective_clusters(labels: Labels) -> float:
 
 
 def effective_per_parameter(scores: VoteScores, bread: Matrix, labels: Labels, count: int) -> Vector:
-    """G_c (p,) for the contrasts "rating of i less the mean" (H⁻c is column i of H⁻) and each coefficient.
+    """G_c (p,) for the contrasts "rating of i less the reference mean" and each coefficient: H⁻c is column i
+    of `bread`, H⁻ in the gauge of that mean.
 
     On large boards a rating's own votes are counted exactly, and the little that the votes of others carry is
     spread over the clusters by their information.
@@ -287,18 +288,21 @@ def _ratio(total: Vector, squares: Vector) -> Vector:
         return np.where(squares > 0, total**2 / squares, 0.0)
 
 
-def cluster(name: str, ids: NDArray[np.int32], scores: VoteScores, fit: Fit) -> Dimension:
-    """One dimension of clustering with its CR3 covariance; `ids` are those of the Comparisons' rows."""
-    labels, count = consecutive(np.take(ids, scores.rows.source, mode="clip"))
+def labels_of(ids: NDArray[np.int32], scores: VoteScores) -> tuple[Labels, int]:
+    """The clusters of the kept votes (n,), 0 … G − 1, and G; `ids` are those of the Comparisons' rows."""
+    return consecutive(np.take(ids, scores.rows.source, mode="clip"))
+
+
+def cluster(name: str, labels: Labels, count: int, scores: VoteScores, fit: Fit, bread: Matrix) -> Dimension:
+    """One dimension of clustering with its CR3 covariance; G_c are of the contrasts that `bread` (p, p), H⁻
+    in some gauge, stands for."""
     if count == 1:
         p = len(fit.params)
         return Dimension(name, labels, 1, 1.0, np.ones(p), np.zeros((p, p)), np.zeros(p, dtype=bool))
     large = scores.information.dtype == np.float32
-    carried = Carried(scores.rows, fit.bread) if large else None
+    carried = Carried(scores.rows, bread) if large else None
     covariance, fallen_back = cr3(scores, fit, labels, count, carried)
-    per_parameter = (
-        carried.effective() if carried else effective_per_parameter(scores, fit.bread, labels, count)
-    )
+    per_parameter = carried.effective() if carried else effective_per_parameter(scores, bread, labels, count)
     return Dimension(
         name=name,
         labels=labels,

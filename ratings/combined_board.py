@@ -124,6 +124,7 @@ def _board(
 ) -> FittedBoard:
     cells = tally(counted, options.policies)
     plain = fit_likelihood(PairLikelihood(cells), cells, options.policies)
+    plain = combined.reference.of_fit(plain)
     notes = [
         f"{combined.judged} further battles were judged by a model; they count as far as people agree with it"
         f" (lam = {combined.lam:.2f}) and are worth {combined.effective_votes - combined.votes:+.0f} votes by"
@@ -145,6 +146,7 @@ def _board(
         inflation=None,
         n_dropped=len(mine) - len(counted),
         notes=tuple(notes),
+        reference=combined.reference,
     )
 
 

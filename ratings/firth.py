@@ -67,8 +67,11 @@ class _Profile:
         return value + 0.5 * float(np.linalg.slogdet(information + self.flat @ self.flat.T)[1])
 
 
-def one_sided_bound(cells: Tally, fit: Fit, competitor: int, confidence: float) -> float:
-    """The lower bound of θ_i (unbounded above) or the upper (unbounded below), in the fit's plain gauge.
+def one_sided_bound(
+    cells: Tally, fit: Fit, competitor: int, confidence: float, mean: Vector | None = None
+) -> float:
+    """The lower bound of θ_i (unbounded above) or the upper (unbounded below), less the mean of its component
+    or, with weights `mean` (K,), of a part of it.
 
     With two competitors it is the exact binomial one.
     """
@@ -78,7 +81,7 @@ def one_sided_bound(cells: Tally, fit: Fit, competitor: int, confidence: float) 
     above = bool(fit.graph.unbounded_above[competitor])
     if len(members) == 2:
         return _exact(part, i, confidence)
-    contrast = np.full(len(members), -1 / len(members))
+    contrast = np.full(len(members), -1 / len(members)) if mean is None else -mean[members]
     contrast[i] += 1
     profile = _Profile(PairLikelihood(part), gauge(np.zeros(len(members), dtype=np.int32), 0), contrast)
     best = fit.strengths[members]

@@ -13,9 +13,10 @@ from ratings.comparisons import Comparisons
 from ratings.errors import IncomparableError, UnknownCompetitorError
 from ratings.newton import Matrix
 from ratings.ranks import arena_rank, critical_values_of_ranks, pair_critical_values, rank_sets
+from ratings.reference import effective_votes
 from ratings.scale import POINTS_PER_LOG_ODDS
 from ratings.sensitivity import policy_sensitivity
-from ratings.standing_rows import Ranks, effective_votes, standings_of
+from ratings.standing_rows import Ranks, standings_of
 from ratings.standings import Check, Coefficient, LeaderboardFit, PolicyMove, rounded
 from ratings.style import TWICE_AS_LONG
 from ratings.uncertainty import critical_values
@@ -108,7 +109,7 @@ def _estimand(comparisons: Comparisons) -> str:
 
 def _ranked(board: FittedBoard) -> NDArray[np.bool_]:
     k = board.fit.n_competitors if board.options.ties != "davidson" else board.plain.n_competitors
-    enough = effective_votes(board) >= max(board.options.min_votes, 1e-9)
+    enough = effective_votes(board.cells) >= max(board.options.min_votes, 1e-9)
     ranked: NDArray[np.bool_] = enough & (board.covariance.degrees[:k] > 0) & board.fit.graph.fought
     return ranked
 

@@ -20,8 +20,8 @@ from scipy import stats
 
 from ratings.bradley_terry import Fit, fit_bradley_terry
 from ratings.cluster_runs import consecutive
-from ratings.clusters import effective_clusters, effective_per_parameter
-from ratings.comparisons import Comparisons, Policies, pair_codes, scores_of_low
+from ratings.clusters import effective_clusters, effective_per_parameter, labels_of
+from ratings.comparisons import Comparisons, Policies, pair_codes, scores_of_low, tally
 from ratings.errors import BadOptionError, NotConvergedError, RatingsError, ShapeError
 from ratings.judge_correction import (
     BothVotes,
@@ -32,6 +32,7 @@ from ratings.judge_correction import (
 )
 from ratings.newton import Vector
 from ratings.proportions import check_confidence
+from ratings.reference import Reference, effective_votes, own_clusters, reference_of
 from ratings.rows import sort_rows
 from ratings.uncertainty import Covariance, critical_values, vote_scores
 
@@ -52,7 +53,8 @@ class RefusedError(RatingsError):
 
 @dataclass(frozen=True, eq=False)
 class PredictionPowered:
-    """A combined board of K competitors; log-odds, mean 0.
+    """A combined board of K competitors; log-odds less the mean of the
+    `reference` set.
 
     strengths (K,), covariance: of people's opinion, with the judge's help; people, people_covariance: from
     people's votes alone, by the same estimator of variance.
@@ -65,6 +67,7 @@ class PredictionPowered:
 
     strengths: Vector
     covariance: Covariance
+    reference: Reference
     people: Vector
     people_covariance: Covariance
     lam: float
@@ -123,7 +126,7 @@ def fit_prediction_powered(
     _refuse(_other_pairs(both, rest, match_pairs))
     fit = _people_alone(both, policies)
     votes = _stack(both, judge_score, rest, fit, match_pairs)
-    clusters = _clusters(both, rest, fit, policies)
+    clusters, reference = _clusters(both, rest, fit, policies)
     chosen = best_lam(votes, clusters, fit) if lam is None else lam
     try:
         strengths = combined_strengths(votes, fit, chosen)
@@ -133,10 +136,11 @@ def fit_prediction_powered(
     alone = combined_covariance(votes, clusters, fit.strengths, 0.0)
     ratio = float(np.sum(alone.deviations**2) / np.sum(covariance.deviations**2))
     return PredictionPowered(
-        strengths=strengths,
-        covariance=covariance,
-        people=fit.strengths,
-        people_covariance=alone,
+        strengths=reference.less_mean(strengths),
+        covariance=covariance.less_mean(reference),
+        reference=reference,
+        people=reference.less_mean(fit.strengths),
+        people_covariance=alone.less_mean(reference),
         lam=chosen,
         tuned=lam is None,
         effective_votes=votes.n * ratio,
@@ -258,26 +262,21 @@ def _stack(
     )
 
 
-def _clusters(both: Comparisons, rest: Comparisons, fit: Fit, policies: Policies) -> list[SharedClusters]:
-    """Labels over L and U by each known dimension, with people's effective clusters."""
-    found = []
-    rows = sort_rows(both, policies)
-    scores = vote_scores(rows, fit)
-    for name, mine, others in (("rater", both.rater, None), ("prompt", both.prompt, rest.prompt)):
-        if mine is None:
-            continue
+def _clusters(
+    both: Comparisons, rest: Comparisons, fit: Fit, policies: Policies
+) -> tuple[list[SharedClusters], Reference]:
+    """Labels over L and U by each known dimension, with people's effective clusters; whose mean is 0."""
+    scores = vote_scores(sort_rows(both, policies), fit)
+    known = {name: ids for name, ids in (("rater", both.rater), ("prompt", both.prompt)) if ids is not None}
+    labelled = {name: labels_of(ids, scores) for name, ids in known.items()}
+    several = {name: own for name, own in labelled.items() if own[1] > 1}
+    own_of_each = own_clusters(scores, [labels for labels, _ in several.values()])
+    reference = reference_of(fit.graph, effective_votes(tally(both, policies)), own_of_each)
+    bread, found = reference.both(fit.bread), []
+    for name, (own, count) in several.items():
+        mine, others = known[name].astype(np.int64), rest.prompt if name == "prompt" else None
         alone = int(mine.max()) + 1 + np.arange(len(rest), dtype=np.int64)
-        labels, _ = consecutive(np.r_[mine.astype(np.int64), alone if others is None else others])
-        own, count = consecutive(mine[rows.source])
-        if count < 2:
-            continue
-        found.append(
-            SharedClusters(
-                name=name,
-                labels=labels,
-                people=count,
-                effective=effective_clusters(own),
-                per_parameter=effective_per_parameter(scores, fit.bread, own, count),
-            )
-        )
-    return found
+        labels, _ = consecutive(np.r_[mine, alone if others is None else others])
+        effective, per = effective_clusters(own), effective_per_parameter(scores, bread, own, count)
+        found.append(SharedClusters(name, labels, count, effective, per))
+    return found, reference

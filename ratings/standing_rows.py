@@ -13,6 +13,7 @@ from ratings.board_intervals import Ends
 from ratings.errors import NotConvergedError
 from ratings.firth import one_sided_bound
 from ratings.newton import Vector
+from ratings.reference import effective_votes
 from ratings.rows import sum_by
 from ratings.scale import MEAN_RATING, POINTS_PER_LOG_ODDS
 from ratings.standings import Standing, rounded
@@ -104,7 +105,7 @@ def _count_columns(board: FittedBoard) -> dict[str, Column]:
         "losses": losses,
         "ties": ties,
         "battles": wins + losses + ties,
-        "effective_votes": effective_votes(board),
+        "effective_votes": effective_votes(board.cells),
         "effective_clusters": board.covariance.effective_per_parameter[: len(wins)],
     }
 
@@ -119,6 +120,7 @@ def _flag_columns(board: FittedBoard, ranked: NDArray[np.bool_]) -> dict[str, Co
         "too_few_prompts": prompts,
         "provisional": raters | prompts | _unbounded(board) | ~ranked,
         "ranked": ranked,
+        "in_mean": board.reference.members,
     }
 
 
@@ -145,14 +147,14 @@ def _style_columns(board: FittedBoard) -> dict[str, Column]:
 def _bounded_ends(board: FittedBoard, ends: Ends) -> tuple[Vector, Vector]:
     """The ends, with one-sided bounds for unbounded strengths (moved along under style control)."""
     graph = board.fit.graph
-    k = len(graph.component)
+    k, mean = len(graph.component), board.reference.weights
     lower, upper = ends.lower[:k].copy(), ends.upper[:k].copy()
     for i in np.flatnonzero(graph.unbounded_above | graph.unbounded_below):
         lower[i] = upper[i] = np.nan
         if graph.unbounded_above[i] and graph.unbounded_below[i]:
             continue
         try:
-            bound = one_sided_bound(board.cells, board.plain, int(i), board.options.confidence)
+            bound = one_sided_bound(board.cells, board.plain, int(i), board.options.confidence, mean)
         except NotConvergedError:
             # a handful of votes may set no bound at all
             continue
@@ -193,12 +195,3 @@ def _scores(board: FittedBoard) -> tuple[Vector, Vector, Vector]:
         return sum_by(c.low, of_low, k) + sum_by(c.high, of_high, k)
 
     return both(won, lost), both(lost, won), both(drawn, drawn)
-
-
-def effective_votes(board: FittedBoard) -> Vector:
-    c, k = board.cells, board.cells.n_competitors
-    weight = np.bincount(c.low, c.total, k) + np.bincount(c.high, c.total, k)
-    squares = c.weight_sq.sum(axis=1)
-    square = np.bincount(c.low, squares, k) + np.bincount(c.high, squares, k)
-    effective: Vector = np.divide(weight**2, square, out=np.zeros(k), where=square > 0)
-    return effective

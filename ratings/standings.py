@@ -20,7 +20,8 @@ class Standing:
     An `unbounded_above` competitor has no upper end, its lower one is one-sided. `rank_lower` is the best
     place; the rank_marginal ends hold for one competitor chosen beforehand, the others for all at once.
     too_few_raters, too_few_prompts: below ten effective ones intervals aren't tested, and which it is.
-    no_interval: the votes are too few, too alike (nearly all ties) or by too few for an interval or a rank.
+    no_interval: the votes are too few, too alike (nearly all ties) or by too few for an interval or a rank ·
+    in_mean: its strength is in the mean that stands at 1000.
     battles = wins + losses + ties, ties being draws of all kinds that the policies keep. style_shift: plain
     less style-controlled rating, of which style_contribution is what the models' own style explains.
     """
@@ -52,6 +53,7 @@ class Standing:
     ranked: bool
     too_few_prompts: bool = False
     no_interval: bool = False
+    in_mean: bool = True
     style_shift: float | None = None
     style_shift_lower: float | None = None
     style_shift_upper: float | None = None

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from ratings.bradley_terry import Fit, RowLikelihood, laplacian
-from ratings.clusters import Dimension, VoteScores, cluster, cr0
+from ratings.clusters import Dimension, VoteScores, cluster, cr0, labels_of
 from ratings.comparisons import Comparisons, Tally
 from ratings.newton import Matrix, Vector
+from ratings.reference import Reference, effective_votes, own_clusters, reference_of
 from ratings.rows import Rows
 
 FEW_CLUSTERS = 10.0
@@ -28,12 +29,13 @@ NO_INTERVAL = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Covariance:
-    """Covariance of the parameters (p, p), K strengths less their mean, then coefficients, in log-odds.
+    """Covariance (p, p) of K strengths less the reference mean, then coefficients, in log-odds.
 
     matrix: V, may be indefinite if two-way · floors: the one-way terms no contrast's variance falls below ·
     independent: HC0 on the same fit · dimensions: how the votes cluster, empty if assumed independent ·
     conditional_on: dimensions with a single cluster, about which nothing can be said · model: H⁻, below which
-    no variance falls where votes are `few` (p,) or clusters are · none (p,): no interval (thin_votes.py).
+    no variance falls where votes are `few` (p,) or clusters are · none (p,): no interval (thin_votes.py) ·
+    correction: of the one-way terms for the number of clusters.
     """
 
     matrix: Matrix
@@ -44,6 +46,7 @@ class Covariance:
     model: Matrix | None = None
     few: NDArray[np.bool_] | None = None
     none: NDArray[np.bool_] | None = None
+    correction: str = "CR3"
 
     @property
     def method(self) -> str:
@@ -51,7 +54,18 @@ class Covariance:
         if not self.dimensions:
             return "sandwich (HC0), assumes independent votes"
         names = " and ".join(d.name for d in self.dimensions)
-        return f"cluster-robust (CR3) by {names}"
+        return f"cluster-robust ({self.correction}) by {names}"
+
+    def less_mean(self, reference: Reference) -> Covariance:
+        """The same of strengths less the mean of a reference set; dimensions keep their own matrices."""
+        if reference.of_all:
+            return self
+        return replace(
+            self,
+            matrix=reference.both(self.matrix),
+            floors=tuple(reference.both(floor) for floor in self.floors),
+            independent=reference.both(self.independent),
+        )
 
     @property
     def of_draws(self) -> Matrix:
@@ -60,7 +74,7 @@ class Covariance:
 
     @cached_property
     def deviations(self) -> Vector:
-        """Standard errors (p,) of each rating less the mean, and of each coefficient."""
+        """Standard errors (p,) of each rating less the reference mean, and of each coefficient."""
         variances = [np.diag(m) for m in (self.matrix, *self.floors)]
         return self.guarded_deviations(np.max(variances, axis=0))
 
@@ -141,12 +155,14 @@ class Covariance:
     def design_effect(self) -> float:
         """Mean cluster-robust variance of the ratings over their mean HC0 variance: 1 if votes don't cluster.
 
-        The model's variance, which stands in where votes are few, says nothing of clusters and isn't in it.
+        The model's variance, which stands in where votes are few, says nothing of clusters and isn't in it;
+        nor are ratings that lean on it, unless all do.
         """
         independent = np.diag(self.independent)
         variances = np.max([np.diag(m) for m in (self.matrix, *self.floors)], axis=0)
         own = _guarded(variances, independent, None, self.leaning) ** 2
-        return float(own.sum() / independent.sum()) if independent.any() else 1.0
+        kept = self.leaning if self.leaning.all() else ~self.leaning
+        return float(own[kept].sum() / independent[kept].sum()) if independent[kept].any() else 1.0
 
     @property
     def fallen_back(self) -> NDArray[np.bool_]:
@@ -210,23 +226,38 @@ def vote_scores(rows: Rows, fit: Fit) -> VoteScores:
 
 
 def robust_covariance(
-    comparisons: Comparisons, rows: Rows, fit: Fit, dimensions: tuple[str, ...]
-) -> tuple[Covariance, VoteScores]:
-    """HC0, one-way CR3 or two-way covariance by the `dimensions` (of "rater", "prompt") that are given.
+    comparisons: Comparisons, rows: Rows, fit: Fit, dimensions: tuple[str, ...], cells: Tally
+) -> tuple[Covariance, VoteScores, Reference]:
+    """HC0, one-way CR3 or two-way covariance by the `dimensions` (of "rater", "prompt") that are given, of
+    strengths less the mean of the reference set, which comes back.
 
-    The scores come back without the table that only clusters need.
+    So do the scores, without the table that only clusters need.
     """
     scores = vote_scores(rows, fit)
     squares = RowLikelihood(rows).outer(scores.residual**2)
     hc0 = fit.bread @ squares @ fit.bread
-    found = [cluster(name, getattr(comparisons, name), scores, fit) for name in dimensions]
-    single = tuple(d.name for d in found if d.count == 1)
-    several = tuple(d for d in found if d.count > 1)
+    labelled = {name: labels_of(getattr(comparisons, name), scores) for name in dimensions}
+    single = tuple(name for name, (_, count) in labelled.items() if count == 1)
+    groups = {name: found for name, found in labelled.items() if name not in single}
+    reference = reference_of(
+        fit.graph, effective_votes(cells), own_clusters(scores, [labels for labels, _ in groups.values()])
+    )
+    bread = reference.both(fit.bread)
+    several = tuple(cluster(name, *found, scores, fit, bread) for name, found in groups.items())
+    matrix, floors = _combined(several, scores, fit, squares, hc0)
+    covariance = Covariance(matrix, floors, hc0, several, single)
+    return covariance.less_mean(reference), replace(scores), reference
+
+
+def _combined(
+    several: tuple[Dimension, ...], scores: VoteScores, fit: Fit, squares: Matrix, hc0: Matrix
+) -> tuple[Matrix, tuple[Matrix, ...]]:
+    """V by none, one or two dimensions, and the terms it isn't to fall below."""
     if not several:
-        return Covariance(hc0, (), hc0, (), single), scores
+        return hc0, ()
     if len(several) == 1:
-        return Covariance(several[0].covariance, (), hc0, several, single), replace(scores)
+        return several[0].covariance, ()
     labels = several[0].labels * several[1].count + several[1].labels
     cell = cr0(scores, fit.bread, labels, several[0].count * several[1].count, squares)
     floors = tuple(d.covariance for d in several)
-    return Covariance(floors[0] + floors[1] - cell, floors, hc0, several, single), replace(scores)
+    return floors[0] + floors[1] - cell, floors

@@ -85,6 +85,12 @@ def _about_competitors(board: FittedBoard, standings: Sequence[Standing]) -> Ite
             f"{counted(none, 'model has', 'models have')} no interval yet: too few votes, raters or"
             " prompts, or nearly all of them ties."
         )
+    apart = [s for s in standings if s.battles and not s.in_mean]
+    if apart:
+        yield (
+            "1000 is the mean of the models with enough votes and raters; it leaves out"
+            f" {counted(len(apart), 'model', 'models')} with fewer, or without a finite rating."
+        )
     below = sum(0 < s.effective_votes < board.options.min_votes for s in standings)
     if below:
         yield (

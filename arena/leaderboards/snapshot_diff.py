@@ -1,7 +1,7 @@
 """What moved between two snapshots of one leaderboard.
 
-Each board has the mean 1000 over its own models. Changes are told with the mean change of the models that
-are on both taken off, so that a newcomer doesn't seem to move everybody else.
+Each board has the mean 1000 over its own well-measured models. Changes are told with the mean change of the
+models that are on both taken off, so that a newcomer doesn't seem to move everybody else.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from ratings.board import fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.bradley_terry import fit_bradley_terry
 from ratings.clusters import cr0, effective_clusters, effective_for
-from ratings.comparisons import Comparisons, Policies
+from ratings.comparisons import Comparisons, Policies, tally
 from ratings.deletions import connects_alone
 from ratings.rows import sort_rows
 from ratings.scale import POINTS_PER_LOG_ODDS
@@ -29,7 +29,8 @@ def clustered(dimensions, **columns):
     raw = style_rows(**columns)
     comparisons = raw.with_covariates(scale_covariates(raw.covariates, "relative").z, raw.covariate_names)
     fit = fit_bradley_terry(comparisons)
-    return fit, *robust_covariance(comparisons, sort_rows(comparisons, Policies()), fit, dimensions)
+    rows, cells = sort_rows(comparisons, Policies()), tally(comparisons, Policies())
+    return fit, *robust_covariance(comparisons, rows, fit, dimensions, cells)[:2]
 
 
 def points(covariance):
@@ -105,7 +106,8 @@ def test_a_new_model_judged_by_one_rater_gets_no_interval():
     rater[(comparisons.a == 3) | (comparisons.b == 3)] = 0
     comparisons = Comparisons.of(4, comparisons.a, comparisons.b, comparisons.outcome, rater=rater)
     fit = fit_bradley_terry(comparisons)
-    covariance, _ = robust_covariance(comparisons, sort_rows(comparisons, Policies()), fit, ("rater",))
+    rows, cells = sort_rows(comparisons, Policies()), tally(comparisons, Policies())
+    covariance = robust_covariance(comparisons, rows, fit, ("rater",), cells)[0]
     assert covariance.degrees[3] == 0
     assert np.isnan(critical_values(covariance.degrees, 0.95)[3])
     assert (covariance.degrees[:3] > 1).all()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from ratings import command_agreement, command_compare, command_fit, command_plan
-from ratings.errors import RatingsError
+from ratings.errors import BadOptionError, RatingsError
+from ratings.votes_file import VotesFileError, in_file
 
 EXIT_BAD_INPUT = 2
 
@@ -27,9 +29,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options.run(options)
     except RatingsError as error:
-        sys.stderr.write(f"python -m ratings: {error}\n")
-        return EXIT_BAD_INPUT
+        votes: Path | None = getattr(options, "votes", None)
+        if votes is not None and not isinstance(error, VotesFileError | BadOptionError):
+            error = in_file(error, votes)
+        return _refused(str(error))
+    except OSError as error:
+        return _refused(f"{error.filename or 'output'}: {error.strerror or error}; choose another place")
     return 0
+
+
+def _refused(why: str) -> int:
+    """One line on stderr, whatever names in it hold."""
+    line = " ".join(why.splitlines())
+    sys.stderr.write(f"python -m ratings: {line}\n")
+    return EXIT_BAD_INPUT
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -58,10 +59,20 @@ class LeaderboardOptions:
             raise BadOptionError(f"{self.bootstrap} resamples", todo="take 0 for none, or at least 2")
         if self.interval in ("bootstrap", "percentile") and not self.bootstrap:
             raise BadOptionError(f"{self.interval} intervals without resamples", todo="set bootstrap to 1000")
+        least = round(40 / (1 - self.confidence))
+        if self.interval == "percentile" and self.bootstrap < least:
+            raise BadOptionError(
+                f"percentile intervals from {self.bootstrap} resamples",
+                todo=f"their ends need {least:,}, or take the bootstrap interval",
+            )
         if self.seed < 0:
             raise BadOptionError(f"seed {self.seed}", todo="take one ≥ 0")
-        if self.min_votes < 0 or self.margin < 0:
-            raise BadOptionError("min_votes and margin are ≥ 0")
+        if self.min_votes < 0 or not 0 <= self.margin < math.inf:
+            raise BadOptionError(
+                f"min_votes {self.min_votes}, margin {self.margin}", todo="both are finite and ≥ 0"
+            )
+        if not math.isfinite(self.anchor_rating):
+            raise BadOptionError(f"an anchor at {self.anchor_rating}", todo="take a finite rating")
         if self.ties == "davidson" and self.interval in ("bootstrap", "percentile"):
             raise BadOptionError("Davidson's model with resampled intervals", todo="use the robust interval")
 

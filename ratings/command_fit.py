@@ -13,7 +13,7 @@ from ratings.board_options import LeaderboardOptions
 from ratings.errors import BadOptionError, RatingsError
 from ratings.frames import CLUSTER_COLUMNS, NamedComparisons, comparisons_from_frame
 from ratings.leaderboard import fit_leaderboard
-from ratings.style import TRANSFORMS
+from ratings.style import TRANSFORMS, Transform
 from ratings.tables import leaderboard_table
 from ratings.votes_file import in_file, read_votes
 
@@ -43,7 +43,10 @@ def add_board_options(command: argparse.ArgumentParser) -> None:
         "--style", default="", metavar="NAMES", help="covariates, e.g. words,headers,lists,bold"
     )
     command.add_argument(
-        "--style-transform", default="relative", help=f"{' or '.join(TRANSFORMS[:2])} (relative)"
+        "--style-transform",
+        metavar="HOW",
+        help="relative: (a − b)/(a + b) over its root mean square; fastchat: (a − b)/(a + b + 1), z-scored;"
+        " none: (a − b)/(a + b) as it is (relative)",
     )
     command.add_argument(
         "--cluster",
@@ -60,15 +63,15 @@ def add_board_options(command: argparse.ArgumentParser) -> None:
 
 def read_board(options: argparse.Namespace) -> NamedComparisons:
     """The votes file as comparisons; errors name file and line."""
+    transform = _style_transform(options)
+    cluster = cluster_columns(options.cluster)
     frame = read_votes(options.votes)
-    if options.style_transform not in TRANSFORMS:
-        raise BadOptionError(f"style transform {options.style_transform!r}", todo="use relative or fastchat")
     try:
         return comparisons_from_frame(
             frame,
             style=split_names(options.style),
-            style_transform=options.style_transform,
-            cluster=cluster_columns(options.cluster),
+            style_transform=transform,
+            cluster=cluster,
         )
     except RatingsError as error:
         raise in_file(error, options.votes) from error
@@ -81,7 +84,26 @@ def split_names(text: str) -> tuple[str, ...]:
 
 def cluster_columns(text: str | None) -> tuple[str, ...] | None:
     """None: those there are; `none`: no column at all."""
-    return None if text is None else () if text == "none" else split_names(text)
+    if text is None or text == "none":
+        return None if text is None else ()
+    columns = split_names(text)
+    if not columns:
+        raise BadOptionError("--cluster names no column", todo="name some, or say none")
+    return columns
+
+
+def _style_transform(options: argparse.Namespace) -> Transform:
+    text = options.style_transform
+    if text is None:
+        return "relative"
+    if not split_names(options.style):
+        raise BadOptionError(
+            "--style-transform without --style", todo="name covariates by --style, or leave it out"
+        )
+    for transform in TRANSFORMS:
+        if text == transform:
+            return transform
+    raise BadOptionError(f"style transform {text!r}", todo=f"use {', '.join(TRANSFORMS)}")
 
 
 def shared_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -91,7 +113,7 @@ def shared_options(options: argparse.Namespace) -> dict[str, Any]:
         "both_bad": options.both_bad,
         "unstable": options.unstable,
         "style": bool(split_names(options.style)),
-        "style_transform": options.style_transform,
+        "style_transform": _style_transform(options),
         "position": options.position,
         "seed": options.seed,
         "confidence": options.confidence,
@@ -101,6 +123,8 @@ def shared_options(options: argparse.Namespace) -> dict[str, Any]:
 def run(options: argparse.Namespace) -> None:
     """Fit, print the table, write the JSON."""
     # Options are checked before a large file is read.
+    if options.json not in (None, "-"):
+        _require_writable(Path(options.json))
     LeaderboardOptions(**shared_options(options), bootstrap=options.bootstrap, interval=options.interval)
     named = read_board(options)
     anchor, rating = _anchor(options.anchor, named)
@@ -124,6 +148,12 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         Path(options.json).write_text(text + "\n", encoding="utf-8")
     sys.stdout.write(leaderboard_table(board, named.names) + "\n")
+
+
+def _require_writable(path: Path) -> None:
+    if path.is_dir() or not path.parent.is_dir():
+        where = "is a folder" if path.is_dir() else "is in a folder that isn't there"
+        raise BadOptionError(f"--json {path} {where}", todo="name a file, or - for standard output")
 
 
 def _anchor(text: str | None, named: NamedComparisons) -> tuple[int | None, float]:

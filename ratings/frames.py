@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ratings.comparisons import OUTCOMES, Comparisons
-from ratings.errors import BadValueError, ShapeError, UnknownOutcomeError
+from ratings.errors import BadOptionError, BadValueError, SelfBattleError, ShapeError, UnknownOutcomeError
 from ratings.style import Transform, relative_differences
 
 WINNER_ALIASES = {"tie (bothbad)": "both_bad"}
@@ -36,9 +37,9 @@ class NamedComparisons:
     def id_of(self, name: str) -> int:
         """The id of a competitor; raises with the nearest names if there is none."""
         if name not in self.names:
-            raise ShapeError(
-                f"no competitor is called {name!r}", todo=f"there are {', '.join(self.names[:8])} …"
-            )
+            near = get_close_matches(name, self.names, 8, 0.5) or self.names[:8]
+            more = " …" if len(near) < len(self.names) else ""
+            raise ShapeError(f"no competitor is called {name!r}", todo=f"there are {', '.join(near)}{more}")
         return self.names.index(name)
 
 
@@ -56,8 +57,11 @@ def comparisons_from_frame(
     """
     _require(frame, ["model_a", "model_b", "winner", *(f"{s}_{side}" for s in style for side in "ab")])
     a, b, names = _competitors(frame["model_a"], frame["model_b"])
+    if (a == b).any():
+        row = int(np.argmax(a == b))
+        raise SelfBattleError(f"{names[a[row]]} fights itself", row=row, todo="leave such votes out")
     columns = _cluster_columns(frame, cluster)
-    counts = [(numbers(frame[f"{s}_a"]), numbers(frame[f"{s}_b"])) for s in style]
+    counts = [(_counts(frame[f"{s}_a"]), _counts(frame[f"{s}_b"])) for s in style]
     differences = [relative_differences(x, y, style_transform) for x, y in counts]
     comparisons = Comparisons.of(
         len(names),
@@ -90,6 +94,8 @@ def _cluster_columns(frame: pd.DataFrame, cluster: Sequence[str] | None) -> dict
     unknown = [c for c in cluster if c not in CLUSTER_COLUMNS]
     if unknown:
         raise ShapeError(f"can't cluster by {unknown[0]!r}", todo=f"use {', '.join(CLUSTER_COLUMNS)}")
+    if {"judge", "rater"} <= set(cluster):
+        raise BadOptionError("judge and rater are two names of one column", todo="cluster by one of them")
     return {c: CLUSTER_COLUMNS[c] for c in cluster}
 
 
@@ -98,6 +104,7 @@ def _competitors(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], tuple[str, ...]]:
     (codes_a, names_a), (codes_b, names_b) = _coded(a), _coded(b)
     names = sorted({*names_a, *names_b})
+    _require_distinct(names)
     place = {name: i for i, name in enumerate(names)}
     to_a = np.array([place[n] for n in names_a], dtype=np.int32)
     to_b = np.array([place[n] for n in names_b], dtype=np.int32)
@@ -108,6 +115,12 @@ def _coded(column: pd.Series[Any]) -> tuple[NDArray[np.int64], list[str]]:
     """Codes (n,) and the distinct names; raises at the first empty one."""
     codes, uniques = pd.factorize(column, use_na_sentinel=True)
     names = [str(name) for name in uniques]
+    for i, name in enumerate(names):
+        if "\0" in name:
+            row = int(np.argmax(codes == i))
+            raise BadValueError(
+                f"{column.name} holds the character NUL", row=row, todo="save the file as text"
+            )
     bad = codes < 0
     if "" in names:
         bad |= codes == names.index("")
@@ -116,6 +129,18 @@ def _coded(column: pd.Series[Any]) -> tuple[NDArray[np.int64], list[str]]:
             f"{column.name} is empty", row=int(np.argmax(bad)), todo="fill it in or leave the vote out"
         )
     return np.asarray(codes, dtype=np.int64), names
+
+
+def _require_distinct(names: Sequence[str]) -> None:
+    """Names that differ only by white space look like one model and would be two."""
+    seen: dict[str, str] = {}
+    for name in names:
+        bare = " ".join(name.split())
+        if bare in seen:
+            raise BadValueError(
+                f"competitors {seen[bare]!a} and {name!a} differ only by white space", todo="spell them alike"
+            )
+        seen[bare] = name
 
 
 def names_of(column: pd.Series[Any]) -> list[str]:
@@ -133,7 +158,7 @@ def _outcomes(column: pd.Series[Any]) -> NDArray[np.int8]:
     for i, outcome in enumerate(outcomes):
         if outcome not in OUTCOMES:
             raise UnknownOutcomeError(
-                f"unknown winner {outcome!r}",
+                f"unknown winner {_shown(outcome)}",
                 row=int(np.argmax(codes == i)),
                 todo=f"use one of {', '.join((*OUTCOMES, *WINNER_ALIASES))}",
             )
@@ -148,6 +173,30 @@ def numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
     if bad.any():
         row = int(np.argmax(bad))
         raise BadValueError(
-            f"{column.name} is {column.iloc[row]!r}, not a number", row=row, todo="fill in a number"
+            f"{column.name} is {_shown(column.iloc[row])}, not a number", row=row, todo="fill in a number"
         )
     return values
+
+
+MOST_COUNTED = 1e15
+"""Counts above it are none; two of them could add up to infinity."""
+
+
+def _counts(column: pd.Series[Any]) -> NDArray[np.float64]:
+    """A column (n,) of counts of style."""
+    values = numbers(column)
+    bad = ~((values >= 0) & (values <= MOST_COUNTED))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise BadValueError(
+            f"{column.name} is {values[row]:g}", row=row, todo=f"a count is from 0 to {MOST_COUNTED:g}"
+        )
+    return values
+
+
+def _shown(value: Any) -> str:
+    """A value of a cell as a message shows it: in a line, and not at length."""
+    if value is None or value != value:
+        return "empty"
+    text = ascii(str(value))
+    return text if len(text) <= 60 else f"{text[:57]}…'"

@@ -59,12 +59,6 @@ class LeaderboardOptions:
             raise BadOptionError(f"{self.bootstrap} resamples", todo="take 0 for none, or at least 2")
         if self.interval in ("bootstrap", "percentile") and not self.bootstrap:
             raise BadOptionError(f"{self.interval} intervals without resamples", todo="set bootstrap to 1000")
-        least = round(40 / (1 - self.confidence))
-        if self.interval == "percentile" and self.bootstrap < least:
-            raise BadOptionError(
-                f"percentile intervals from {self.bootstrap} resamples",
-                todo=f"their ends need {least:,}, or take the bootstrap interval",
-            )
         if self.seed < 0:
             raise BadOptionError(f"seed {self.seed}", todo="take one ≥ 0")
         if self.min_votes < 0 or not 0 <= self.margin < math.inf:

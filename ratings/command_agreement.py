@@ -13,13 +13,10 @@ import numpy as np
 
 from ratings.agreement import agreement, agreement_table, cohen_kappa, krippendorff_alpha
 from ratings.comparisons import OUTCOMES
-from ratings.errors import BadOptionError, NoVotesError, RatingsError
+from ratings.errors import NoVotesError, RatingsError
 from ratings.frames import comparisons_from_frame, names_of
 from ratings.rater_overlap import Overlap, overlap
 from ratings.votes_file import in_file, read_votes
-
-LEAST_RESAMPLES = 40
-"""Fewer have no 2.5 % end."""
 
 
 def add_arguments(commands: Any) -> None:
@@ -33,11 +30,6 @@ def add_arguments(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Read, compare, print."""
-    if options.resamples < LEAST_RESAMPLES or options.seed < 0:
-        raise BadOptionError(
-            f"{options.resamples} resamples with seed {options.seed}",
-            todo=f"take at least {LEAST_RESAMPLES} resamples, and a seed from 0",
-        )
     frame = read_votes(options.votes)
     rater = "judge" if "judge" in frame.columns else "rater"
     try:

@@ -126,6 +126,7 @@ def run(options: argparse.Namespace) -> None:
     if options.json not in (None, "-"):
         _require_writable(Path(options.json))
     LeaderboardOptions(**shared_options(options), bootstrap=options.bootstrap, interval=options.interval)
+    _require_ends(options)
     named = read_board(options)
     anchor, rating = _anchor(options.anchor, named)
     board = fit_leaderboard(
@@ -148,6 +149,15 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         Path(options.json).write_text(text + "\n", encoding="utf-8")
     sys.stdout.write(leaderboard_table(board, named.names) + "\n")
+
+
+def _require_ends(options: argparse.Namespace) -> None:
+    least = round(40 / (1 - options.confidence))
+    if options.interval == "percentile" and options.bootstrap < least:
+        raise BadOptionError(
+            f"percentile intervals from {options.bootstrap} resamples",
+            todo=f"their ends need {least:,}, or take the bootstrap interval",
+        )
 
 
 def _require_writable(path: Path) -> None:

@@ -64,8 +64,6 @@ def test_places_that_hold_no_votes_or_take_no_result_are_named(capsys, votes, tm
         (["compare", "A", "B", "--margin", "nan"], "margin nan"),
         (["compare", "A", "B", "--pairs", "0"], "at least one"),
         (["compare", "A", "Z"], "votes.csv: no competitor is called 'Z'; there are A, B, C"),
-        (["agreement", "--seed", "-1"], "a seed from 0"),
-        (["agreement", "--resamples", "0"], "at least 40 resamples"),
         (["agreement", "--between", "r1", "nobody"], "votes.csv: no rater is called 'nobody'"),
     ],
 )

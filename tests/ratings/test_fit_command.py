@@ -132,19 +132,19 @@ def test_an_unknown_winner_names_file_line_and_value(votes, capsys):
 def test_a_parquet_row_is_named_as_a_row(votes, capsys):
     data = frame()
     data.loc[5, "winner"] = "won"
-    assert "row 5: unknown winner" in refusal(votes(data, "votes.parquet"), capsys)
+    assert "row 6: unknown winner" in refusal(votes(data, "votes.parquet"), capsys)
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         (lambda d: d.drop(columns="winner"), "column 'winner' is missing"),
-        (lambda d: d.assign(model_a=d["model_b"]), "line 2: competitor"),
+        (lambda d: d.assign(model_a=d["model_b"]), "fights itself"),
         (lambda d: d.assign(model_a=["", *d["model_a"][1:]]), "line 2: model_a is empty"),
         (lambda d: d.assign(judge=["r"] * 239 + [""]), "line 241: judge is empty"),
         (lambda d: d.assign(weight=["1"] * 7 + ["heavy"] * 233), "line 9: weight is 'heavy', not a number"),
         (lambda d: d.assign(weight=-1.0), "line 2: weight -1.0"),
-        (lambda d: d.iloc[:0], "no vote to fit"),
+        (lambda d: d.iloc[:0], "no vote below it"),
     ],
 )
 def test_votes_that_cannot_be_used_are_refused(votes, capsys, change, words):
@@ -153,7 +153,7 @@ def test_votes_that_cannot_be_used_are_refused(votes, capsys, change, words):
 
 def test_style_needs_its_columns_and_counts(votes, capsys):
     assert "column 'bold_a' is missing" in refusal(votes(frame()), capsys, "--style", "bold")
-    assert "line 2: side a has the count -1" in refusal(votes(frame(words_a=-1)), capsys, "--style", "words")
+    assert "line 2: words_a is -1" in refusal(votes(frame(words_a=-1)), capsys, "--style", "words")
 
 
 @pytest.mark.parametrize(

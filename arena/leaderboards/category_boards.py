@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.leaderboards.comparisons import BoardRows
+from arena.leaderboards.defaults import MOST_CATEGORIES
 from ratings.board import FittedBoard, fit_board
 from ratings.board_intervals import interval_ends
 from ratings.board_options import LeaderboardOptions
 from ratings.errors import RatingsError
 from ratings.scale import POINTS_PER_LOG_ODDS
 
-MOST_CATEGORIES = 12
 # Fewer votes than this say too little for a rating of their own; the board's own rule for one model.
 FEWEST_VOTES = 30
 

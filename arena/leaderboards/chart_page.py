@@ -13,6 +13,8 @@ from django.utils.translation import gettext_lazy
 from arena.leaderboards.board_page import Source, choose_source, columns_of, sources
 from arena.leaderboards.board_rows import Column
 from arena.leaderboards.chart_rows import ChartRows, rows_of
+from arena.leaderboards.chart_scheme import MOST_LINES, MOST_SLOPES
+from arena.leaderboards.defaults import MOST_CATEGORIES
 from arena.leaderboards.duels import NONE, say_share
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
 from arena.leaderboards.sentences import signed
@@ -29,6 +31,12 @@ TITLES = {
     "price": gettext_lazy("Rating and price"),
     "elo": gettext_lazy("Online Elo (K = 4)"),
 }
+
+
+MOST_SHOWN = {"slopes": MOST_SLOPES, "history": MOST_LINES, "elo": MOST_LINES}
+MOST_OPEN_CELLS = 400
+ONE_MOMENT = 0.5
+"""From such a share of the votes at one time on, their order is said to be a file's."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,13 @@ class Chart:
     alt: str
     table: Table
     sorted_by: int = 0
+    note: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Its table: where it was just sorted, and where it stands alone, unless it is a wall of figures."""
+        cells = len(self.table.head) * len(self.table.rows)
+        return bool(self.sorted_by) or (not self.drawn and cells <= MOST_OPEN_CELLS)
 
 
 @dataclass(frozen=True)
@@ -102,7 +117,8 @@ def stored_rows(snapshot: Snapshot, elo: SnapshotChart | None) -> ChartRows:
     if elo is None or elo.failure:
         return rows
     spec = SnapshotChart.objects.values_list("spec", flat=True).get(pk=elo.pk)
-    return replace(rows, elo=spec["usermeta"]["elo"]) if spec else rows
+    kept = spec["usermeta"] if spec else None
+    return replace(rows, elo=kept["elo"], one_moment=kept.get("one_moment")) if kept else rows
 
 
 def _chart(name: str, chart: SnapshotChart | None, rows: ChartRows) -> Chart:
@@ -115,7 +131,30 @@ def _chart(name: str, chart: SnapshotChart | None, rows: ChartRows) -> Chart:
         alt=_("%(title)s of %(n)d models; the table below holds the same numbers")
         % {"title": title, "n": len(rows.models)},
         table=TABLES[name](rows),
+        note=say_cut(name, rows) or say_order(name, rows),
     )
+
+
+def say_cut(name: str, rows: ChartRows) -> str:
+    """Which part of the board is drawn, where it isn't all; the table has the rest."""
+    shown, models = MOST_SHOWN.get(name), len(rows.models)
+    if shown and models > shown:
+        return _("Drawn are the first %(n)d of %(all)d models.") % {"n": shown, "all": models}
+    if name == "categories" and len({cell["category"] for cell in rows.categories}) >= MOST_CATEGORIES:
+        words = _("Shown are the %(n)d categories with the most votes; smaller ones are left out.")
+        return words % {"n": MOST_CATEGORIES}
+    return ""
+
+
+def say_order(name: str, rows: ChartRows) -> str:
+    """That the order of the votes isn't one in time."""
+    if name != "elo" or rows.one_moment is None or rows.one_moment < ONE_MOMENT:
+        return ""
+    words = _(
+        "%(share)s %% of the votes bear one and the same time, as those of a file without times do:"
+        " their order is the file’s, and this path says nothing about time."
+    )
+    return words % {"share": f"{100 * rows.one_moment:.0f}"}
 
 
 def _ratings(rows: ChartRows) -> Table:
@@ -151,7 +190,12 @@ def _battles(rows: ChartRows) -> Table:
 def _categories(rows: ChartRows) -> Table:
     names = list(dict.fromkeys(cell["category"] for cell in rows.categories))
     cells = {(cell["model"], cell["category"]): _with_ends(cell) for cell in rows.categories}
-    return _square(rows.models, names, cells)
+    table = _square(rows.models, names, cells)
+    note = _(
+        "A category’s models have the same mean here as on the board, so that rows can be read across."
+        " “–”: too few battles, or a model that won or lost all of them there and has no finite rating."
+    )
+    return Table(table.head, table.rows, note)
 
 
 def _with_ends(cell: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from arena.leaderboards.board_rows import find_column, in_order
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.duels import tie_odds_of
 from arena.leaderboards.elo_track import EloTrack
-from arena.leaderboards.models import Snapshot, Standing
+from arena.leaderboards.models import CategoryRating, Snapshot, Standing
 from ratings.scale import POINTS_PER_LOG_ODDS, expected_score
 
 
@@ -22,6 +22,7 @@ class ChartRows:
     """models: names in the board's order; all else plain rows by those names.
 
     origin: what a chart that has left the page is of.
+    one_moment: share of the votes replayed that bear the commonest time of all; None where none is known.
     """
 
     origin: str
@@ -35,6 +36,7 @@ class ChartRows:
     history: list[dict[str, Any]]
     elo: list[dict[str, Any]]
     elo_track: list[dict[str, Any]]
+    one_moment: float | None = None
 
 
 HISTORY = 60
@@ -57,7 +59,7 @@ def rows_of(snapshot: Snapshot, track: EloTrack | None = None) -> ChartRows:
         list(names.values()),
         ratings,
         cells,
-        _categories(snapshot, names),
+        _categories(snapshot, names, ratings),
         list(_slopes(snapshot)),
         [
             {
@@ -73,6 +75,7 @@ def rows_of(snapshot: Snapshot, track: EloTrack | None = None) -> ChartRows:
         list(_history(snapshot, names)),
         [] if track is None else track.final(names),
         [] if track is None else track.path(names),
+        None if track is None else track.one_moment,
     )
 
 
@@ -130,18 +133,36 @@ def _cells(snapshot: Snapshot, names: dict[int, str]) -> Iterator[dict[str, Any]
             }
 
 
-def _categories(snapshot: Snapshot, names: dict[int, str]) -> list[dict[str, Any]]:
-    return [
-        {
-            "category": one.category,
-            "model": names[one.competitor_id],
-            "rating": one.rating,
-            "lower": one.lower,
-            "upper": one.upper,
-            "battles": one.battles,
-        }
-        for one in snapshot.category_ratings.all()
-    ]
+def _categories(
+    snapshot: Snapshot, names: dict[int, str], ratings: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Each category on the zero of the board: its models have the same mean here as they have on it.
+
+    A fit of one category has the mean 1000 over all its models, those that have no rating there among them.
+    """
+    rated = {one["model"]: one["rating"] for one in ratings if one["rating"] is not None}
+    by_category: dict[str, list[CategoryRating]] = {}
+    for one in snapshot.category_ratings.all():
+        by_category.setdefault(one.category, []).append(one)
+    cells = []
+    for category, found in by_category.items():
+        both = [one for one in found if names[one.competitor_id] in rated]
+        shift = 0.0
+        if both and len(both) < len(rated):
+            shift = sum(rated[names[one.competitor_id]] - one.rating for one in both) / len(both)
+        for one in found:
+            low, high = (None if end is None else end + shift for end in (one.lower, one.upper))
+            cells.append(
+                {
+                    "category": category,
+                    "model": names[one.competitor_id],
+                    "rating": one.rating + shift,
+                    "lower": low,
+                    "upper": high,
+                    "battles": one.battles,
+                }
+            )
+    return cells
 
 
 def _slopes(snapshot: Snapshot) -> Iterator[dict[str, Any]]:

@@ -8,6 +8,10 @@ from typing import Any
 
 ROW = 22
 LABEL = 16
+# Beyond so many models a matrix, a slope or a line is a wall of ink: the table says it better.
+MOST_IN_A_MATRIX = 40
+MOST_SLOPES = 25
+MOST_LINES = 12
 
 
 @dataclass(frozen=True)
@@ -36,10 +40,24 @@ def need(there: Any, missing: str) -> None:
         raise NothingToDrawError(missing)
 
 
-def spread_labels(labelled: list[dict[str, Any]], values: Sequence[dict[str, Any]], height: int) -> None:
-    """Names a line apart, from the top down, as near to their points as that allows."""
-    ratings_ = [point["rating"] for point in values]
-    line = (max(ratings_) - min(ratings_)) * LABEL / height
-    above = float("inf")
+def spread_labels(labelled: list[dict[str, Any]], shown: Sequence[float], height: int) -> None:
+    """Names a line apart, as near to their points as that allows: a crowd spreads around its middle.
+
+    shown: all that the axis has to reach.
+    """
+    line = (max(shown) - min(shown)) * LABEL / height
+    crowds: list[list[dict[str, Any]]] = []
     for point in sorted(labelled, key=lambda point: -point["rating"]):
-        above = point["label_at"] = min(point["rating"], above - line)
+        crowds.append([point])
+        while len(crowds) > 1 and _top(crowds[-1], line) > _top(crowds[-2], line) - len(crowds[-2]) * line:
+            last = crowds.pop()
+            crowds[-1] += last
+    for crowd in crowds:
+        top = _top(crowd, line)
+        for place, point in enumerate(crowd):
+            point["label_at"] = top - place * line
+
+
+def _top(crowd: Sequence[dict[str, Any]], line: float) -> float:
+    """Where the first name of a crowd stands when its middle is that of its points."""
+    return sum(point["rating"] for point in crowd) / len(crowd) + (len(crowd) - 1) * line / 2

@@ -8,15 +8,11 @@ from typing import Any
 import altair as alt
 
 from arena.leaderboards import line_charts
-from arena.leaderboards.chart_page import TITLES
+from arena.leaderboards.chart_page import TITLES, say_cut
 from arena.leaderboards.chart_rows import ChartRows
-from arena.leaderboards.chart_scheme import ROW, Scheme, need, spread_labels
+from arena.leaderboards.chart_scheme import MOST_IN_A_MATRIX, MOST_SLOPES, ROW, Scheme, need, spread_labels
 
 Spec = dict[str, Any]
-
-# Beyond so many models a matrix or a slope is a wall of ink: the table says it better.
-MOST_IN_A_MATRIX = 40
-MOST_SLOPES = 25
 
 
 def ratings(rows: ChartRows, scheme: Scheme) -> Any:
@@ -34,7 +30,7 @@ def ratings(rows: ChartRows, scheme: Scheme) -> Any:
     mean = alt.Chart(alt.Data(values=[{"mean": 1000}])).mark_rule(color=scheme.quiet).encode(x="mean:Q")
     bars = base.mark_rule(color=scheme.ink, strokeWidth=2).encode(x=alt.X("lower:Q"), x2="upper:Q")
     dots = base.mark_point(color=scheme.ink, filled=True, size=60, opacity=1).encode(x=x)
-    return alt.layer(mean, bars, dots).properties(width=560, height=ROW * len(order))
+    return alt.layer(mean, bars, dots).properties(width=400, height=ROW * len(order))
 
 
 def wins(rows: ChartRows, scheme: Scheme) -> Any:
@@ -91,17 +87,18 @@ def slopes(rows: ChartRows, scheme: Scheme) -> Any:
     models = rows.models[:MOST_SLOPES]
     height = max(300, 18 * len(models))
     values = [dict(point) for point in rows.slopes if point["model"] in models]
-    spread_labels([point for point in values if point["board"] == boards[-1]], values, height)
+    ends = list({point["model"]: point for point in values}.values())
+    spread_labels(ends, [point["rating"] for point in values], height)
     base = alt.Chart(alt.Data(values=values)).encode(
         x=alt.X("board:N", sort=boards, title=None, axis=alt.Axis(labelAngle=0, orient="top")),
         y=alt.Y("rating:Q", title="Rating (points)", scale=alt.Scale(zero=False), axis=alt.Axis(format="d")),
         detail="model:N",
     )
-    names = base.transform_filter(alt.datum.board == boards[-1]).mark_text(align="left", dx=9, fontSize=11)
+    end = alt.Chart(alt.Data(values=ends)).encode(x=base.encoding.x, y=base.encoding.y)
     return alt.layer(
         base.mark_line(color=scheme.quiet, strokeWidth=1.5),
         base.mark_point(color=scheme.ink, filled=True, size=45, opacity=1),
-        names.encode(text="model:N", y="label_at:Q"),
+        *line_charts.names_beside(end, scheme, "board"),
     ).properties(width=420, height=height)
 
 
@@ -123,8 +120,9 @@ def spec_of(name: str, rows: ChartRows, scheme: Scheme) -> Spec:
     chart = CHARTS[name](rows, scheme)
     spec: Spec = chart.configure(**_config(scheme)).to_dict()
     # Vega ignores `usermeta`: here it keeps the figures of the table beside the picture.
-    kept = {"usermeta": {"elo": rows.elo}} if name == "elo" else {}
-    return spec | {"title": {"text": str(TITLES[name]), "subtitle": rows.origin}} | kept
+    kept = {"usermeta": {"elo": rows.elo, "one_moment": rows.one_moment}} if name == "elo" else {}
+    below = [part for part in (rows.origin, say_cut(name, rows)) if part]
+    return spec | {"title": {"text": str(TITLES[name]), "subtitle": below}} | kept
 
 
 def _matrix_of(cells: Sequence[dict[str, Any]], models: Sequence[str]) -> None:
@@ -177,7 +175,7 @@ def _config(scheme: Scheme) -> dict[str, Any]:
         "domainColor": scheme.rule,
         "tickColor": scheme.rule,
         "gridColor": scheme.rule,
-        "labelLimit": 220,
+        "labelLimit": 420,
         "titleFontWeight": "normal",
     }
     return {

@@ -27,6 +27,10 @@ BOARDS = (
 )
 
 
+MOST_CATEGORIES = 12
+"""Categories that have a board of their own: those with the most votes."""
+
+
 def ensure_leaderboards(campaign: Campaign) -> list[Leaderboard]:
     """Those of people, of every judge with a judgment here, of two or more as a panel, and of people combined
     with the judge or the panel, which knows no style control.

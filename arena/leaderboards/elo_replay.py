@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from django.db.models import Count
 
+from arena.battles.models import Vote
 from arena.leaderboards.comparisons import BoardRows
 from arena.leaderboards.elo_track import MOST_VOTES, PERMUTATIONS, POINTS, EloTrack, K
 from arena.leaderboards.models import Leaderboard, Snapshot
@@ -17,10 +19,17 @@ def track_of(snapshot: Snapshot) -> EloTrack | None:
     leaderboard = snapshot.leaderboard
     if leaderboard.style_control or leaderboard.source != Leaderboard.Source.RATERS:
         return None
-    return replayed(rows_of(leaderboard, cutoff_in(snapshot)))
+    return replayed(rows_of(leaderboard, cutoff_in(snapshot)), one_moment_of(leaderboard))
 
 
-def replayed(rows: BoardRows) -> EloTrack | None:
+def one_moment_of(leaderboard: Leaderboard) -> float:
+    """Votes of a file without times all bear that of its import: their order is the file's."""
+    votes = Vote.objects.filter(battle__campaign=leaderboard.campaign_id).order_by()
+    most = votes.values("voted_at").annotate(n=Count("pk")).order_by("-n").first()
+    return most["n"] / votes.count() if most else 0.0
+
+
+def replayed(rows: BoardRows, one_moment: float) -> EloTrack | None:
     votes = len(rows.comparisons)
     comparisons = rows.comparisons.select(np.arange(max(votes - MOST_VOTES, 0), votes))
     try:
@@ -29,4 +38,4 @@ def replayed(rows: BoardRows) -> EloTrack | None:
         return None
     moments = np.unique(np.linspace(1, len(comparisons), POINTS).astype(int))
     path = elo_path(comparisons, moments, k=K)
-    return EloTrack(rows.competitors, elo, moments.tolist(), path.tolist())
+    return EloTrack(rows.competitors, elo, moments.tolist(), path.tolist(), one_moment)

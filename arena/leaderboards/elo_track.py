@@ -20,12 +20,16 @@ MOST_VOTES = 200_000
 
 @dataclass(frozen=True, eq=False)
 class EloTrack:
-    """competitors: ids by number · elo: after all votes · moments, ratings: (m,) votes so far, (m, K)."""
+    """competitors: ids by number · elo: after all votes · moments, ratings: (m,) votes so far, (m, K).
+
+    one_moment: share of the votes that bear the commonest time of all.
+    """
 
     competitors: Sequence[int]
     elo: OnlineElo
     moments: Sequence[int]
     ratings: Sequence[Sequence[float]]
+    one_moment: float
 
     def final(self, names: Mapping[int, str]) -> list[dict[str, Any]]:
         rows = zip(self.competitors, self.elo.ratings, self.elo.lower, self.elo.upper, strict=True)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 
 from arena.leaderboards.chart_rows import ChartRows
-from arena.leaderboards.chart_scheme import ROW, Scheme, need, spread_labels
+from arena.leaderboards.chart_scheme import MOST_LINES, ROW, Scheme, need, spread_labels
 
-MOST_LINES = 12
 HEIGHT = 340
+# Lines are told apart without colour: by dash, by mark at their end, and by the name beside it.
+DASHES = [[1, 0], [6, 3], [2, 2], [9, 3, 2, 3]]
+MARKS = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
+LEADER = 18
 
 
 def history(rows: ChartRows, scheme: Scheme) -> Any:
@@ -19,9 +23,7 @@ def history(rows: ChartRows, scheme: Scheme) -> Any:
     need(len(moments) > 1, "a history takes two snapshots, and this board has one")
     models = rows.models[:MOST_LINES]
     values = [dict(one) for one in rows.history if one["model"] in models]
-    return _lines(
-        values, scheme, x=alt.X("at:T", title="Cutoff"), last=max(one["at"] for one in values), key="at"
-    )
+    return _lines(values, scheme, x=alt.X("at:T", title="Cutoff"), key="at")
 
 
 def elo(rows: ChartRows, scheme: Scheme) -> Any:
@@ -30,27 +32,43 @@ def elo(rows: ChartRows, scheme: Scheme) -> Any:
     leaders = [one["model"] for one in rows.elo[:MOST_LINES]]
     values = [dict(one) for one in rows.elo_track if one["model"] in leaders]
     last = max(one["votes"] for one in values)
-    lines = _lines(values, scheme, x=alt.X("votes:Q", title="Votes so far"), last=last, key="votes")
     band = [one | {"votes": last} for one in rows.elo if one["model"] in leaders]
+    reach = [one[end] for one in band for end in ("lower", "upper")]
+    lines = _lines(values, scheme, x=alt.X("votes:Q", title="Votes so far"), key="votes", reach=reach)
     bars = alt.Chart(alt.Data(values=band)).mark_rule(color=scheme.side_b, strokeWidth=3, opacity=0.5)
     return alt.layer(lines, bars.encode(x="votes:Q", y="lower:Q", y2="upper:Q"))
 
 
-def _lines(values: list[dict[str, Any]], scheme: Scheme, *, x: Any, last: Any, key: str) -> Any:
-    spread_labels([one for one in values if one[key] == last], values, HEIGHT)
-    base = alt.Chart(alt.Data(values=values)).encode(
-        x=x,
-        y=alt.Y("rating:Q", title="Rating (points)", scale=alt.Scale(zero=False), axis=alt.Axis(format="d")),
-        detail="model:N",
-    )
-    ends = base.transform_filter(alt.FieldEqualPredicate(field=key, equal=last))
+def _lines(
+    values: list[dict[str, Any]], scheme: Scheme, *, x: Any, key: str, reach: Sequence[float] = ()
+) -> Any:
+    """A line of its own kind for each model, its name where it ends."""
+    models = list(dict.fromkeys(one["model"] for one in values))
+    last = {one["model"]: one for one in sorted(values, key=lambda one: one[key])}
+    ends = [dict(one) for one in last.values()]
+    spread_labels(ends, [*(one["rating"] for one in values), *reach], HEIGHT)
+    dashes = [DASHES[number % len(DASHES)] for number in range(len(models))]
+    marks = [MARKS[number % len(MARKS)] for number in range(len(models))]
+    dash = alt.StrokeDash("model:N", scale=alt.Scale(domain=models, range=dashes), legend=None)
+    shape = alt.Shape("model:N", scale=alt.Scale(domain=models, range=marks), legend=None)
+    y = alt.Y("rating:Q", title="Rating (points)", scale=alt.Scale(zero=False), axis=alt.Axis(format="d"))
+    base = alt.Chart(alt.Data(values=values)).encode(x=x, y=y, detail="model:N")
+    end = alt.Chart(alt.Data(values=ends)).encode(x=x, y=y)
     return alt.layer(
-        base.mark_line(color=scheme.quiet, strokeWidth=1.5),
-        ends.mark_point(color=scheme.ink, filled=True, size=45, opacity=1),
-        ends.mark_text(align="left", dx=9, fontSize=11, color=scheme.ink).encode(
-            text="model:N", y="label_at:Q"
-        ),
+        base.mark_line(color=scheme.quiet, strokeWidth=1.5).encode(strokeDash=dash),
+        end.mark_point(color=scheme.ink, filled=True, size=60, opacity=1).encode(shape=shape),
+        *names_beside(end, scheme, key),
     ).properties(width=520, height=HEIGHT)
+
+
+def names_beside(ends: Any, scheme: Scheme, x: str) -> list[Any]:
+    """Names at `label_at`, and a thin line from each to its point, for a name may stand above or below it."""
+    leaders = ends.mark_rule(color=scheme.quiet, strokeWidth=0.7, x2Offset=LEADER)
+    names = ends.mark_text(align="left", dx=LEADER + 3, fontSize=11, color=scheme.ink)
+    return [
+        leaders.encode(x2=x, y2="label_at:Q"),
+        names.encode(text="model:N", y="label_at:Q"),
+    ]
 
 
 def price(rows: ChartRows, scheme: Scheme) -> Any:

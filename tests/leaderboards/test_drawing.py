@@ -1,16 +1,20 @@
 """Charts: drawn after publication from stored rows, shown as images beside a table, to those who may see."""
 
+import itertools
 import json
+import re
 import xml.etree.ElementTree as ElementTree
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.management import call_command
 
 from arena.leaderboards import chart_page, drawing, snapshots
-from arena.leaderboards.chart_rows import rows_of
-from arena.leaderboards.chart_scheme import DARK, LIGHT, NothingToDrawError
+from arena.leaderboards.chart_rows import ChartRows, rows_of
+from arena.leaderboards.chart_scheme import DARK, LIGHT, NothingToDrawError, spread_labels
 from arena.leaderboards.chart_specs import CHARTS, spec_of
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.elo_replay import one_moment_of
 from arena.leaderboards.models import Snapshot, SnapshotChart
 from arena.leaderboards.tasks import sweep_snapshots
 from tests.leaderboards.test_boards import show_to, text_of
@@ -241,3 +245,82 @@ def test_style_and_history_are_drawn_where_there_is_something_to_show(joust, cas
     cast_vote(joust, joust.prompts[0], "Ember", "Fjord", "tie", cast.alice_rater)
     again = snapshots.take_snapshot(overall().leaderboard).snapshot
     assert spec("history", rows_of(again), LIGHT)
+
+
+def drawn_rows(models: int, **rows) -> ChartRows:
+    """Rows of so many models with ratings 1000, 990, … and nothing else but what is given."""
+    names = [f"model {number}" for number in range(models)]
+    ratings = [
+        {"model": name, "rating": 1000 - 10 * n, "lower": 900, "upper": 1100} for n, name in enumerate(names)
+    ]
+    others = ("matrix", "categories", "slopes", "coefficients", "prices", "history", "elo", "elo_track")
+    empty = {key: [] for key in others}
+    return ChartRows(**{"origin": "x", "models": names, "ratings": ratings} | empty | rows)
+
+
+def test_every_line_over_time_bears_its_name_and_a_kind_of_its_own():
+    history = [
+        {
+            "snapshot": day,
+            "at": f"2026-01-0{day}T00:00:00+00:00",
+            "model": f"model {n}",
+            "rating": 1000 - 9 * n,
+        }
+        for day in (1, 2)
+        for n in range(4)
+    ]
+    svg = drawing.draw_one("history", drawn_rows(4, history=history)).light
+    words = "".join(ElementTree.fromstring(svg).itertext())
+    assert all(f"model {number}" in words for number in range(4))
+    assert len(set(re.findall(r'stroke-dasharray="([^"]+)"', svg))) >= 3
+
+
+def test_names_beside_lines_never_cover_each_other_and_stay_around_their_points():
+    labelled = [{"rating": rating} for rating in (1000.0, 999.0, 998.0, 900.0)]
+    spread_labels(labelled, [900.0, 1000.0], 160)
+    places = [point["label_at"] for point in labelled]
+    assert all(above - below >= 10 - 1e-9 for above, below in itertools.pairwise(places))
+    assert places[1] == pytest.approx(999)
+    assert places[3] == pytest.approx(900)
+
+
+def test_a_chart_of_some_models_says_of_how_many():
+    slopes = [
+        {"board": board, "model": f"model {n}", "rating": 1000 - n} for board in ("a", "b") for n in range(30)
+    ]
+    rows = drawn_rows(30, slopes=slopes)
+    assert "Drawn are the first 25 of 30 models." in spec_of("slopes", rows, LIGHT)["title"]["subtitle"]
+    assert chart_page.say_cut("slopes", drawn_rows(25, slopes=slopes)) == ""
+
+
+def test_a_wall_of_figures_is_folded_until_it_is_asked_for():
+    def chart(models: int, **fields) -> chart_page.Chart:
+        table = chart_page.Table(["x"] * models, [["y"] * models] * models)
+        return chart_page.Chart("wins", "Wins", False, "", "", table, **fields)
+
+    assert chart(5).is_open
+    assert not chart(59).is_open
+    assert chart(59, sorted_by=3).is_open
+
+
+def test_online_elo_says_when_the_votes_have_no_order_in_time(make_campaign, cast_vote, cast):
+    small = make_campaign("one-moment", prompts=4)
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    a, b = (competitor.name for competitor in small.competitors[:2])
+    for number, prompt in enumerate(small.prompts):
+        at = noon if number else noon - timedelta(hours=1)
+        cast_vote(small, prompt, a, b, "tie", cast.alice_rater, at=at)
+    share = one_moment_of(ensure_leaderboards(small.campaign)[0])
+    assert share == 0.75
+    said = chart_page.say_order("elo", drawn_rows(2, one_moment=share))
+    assert "75 % of the votes bear one and the same time" in said
+    assert chart_page.say_order("elo", drawn_rows(2, one_moment=0.1)) == ""
+
+
+def test_a_category_without_some_model_keeps_the_zero_of_the_board(joust):
+    snapshot = overall()
+    snapshot.category_ratings.filter(category="law", competitor__name="Ember").delete()
+    rated = {one["model"]: one["rating"] for one in rows_of(snapshot).ratings}
+    law = [cell for cell in rows_of(snapshot).categories if cell["category"] == "law"]
+    assert len(law) == 4
+    assert sum(cell["rating"] for cell in law) == pytest.approx(sum(rated[cell["model"]] for cell in law))

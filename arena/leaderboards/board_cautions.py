@@ -54,11 +54,17 @@ def _cautions(snapshot: Snapshot) -> Iterator[str]:
     left_out = {reason: n for reason, n in counts["left_out"].items() if reason != "not_hard"}
     yield from sentences.say_left_out(left_out)
     if counts["votes_about_blank_responses"]:
-        words = _("%(votes)s votes are about one of %(n)s empty responses. They were recorded and count.")
-        yield words % {
-            "votes": f"{counts['votes_about_blank_responses']:,}",
-            "n": f"{counts['blank_responses']:,}",
-        }
+        yield say_blank(counts["votes_about_blank_responses"], counts["blank_responses"])
+
+
+def say_blank(votes: int, responses: int) -> str:
+    about = ngettext("one empty response", "one of %(n)s empty responses", responses)
+    words = ngettext(
+        "%(votes)s vote is about %(about)s. It was recorded and counts.",
+        "%(votes)s votes are about %(about)s. They were recorded and count.",
+        votes,
+    )
+    return words % {"votes": f"{votes:,}", "about": about % {"n": f"{responses:,}"}}
 
 
 def _about_policies(moves: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) -> Iterator[str]:

@@ -288,6 +288,11 @@ def _cell(column: Column, competitor: int, axis: Axis) -> Cell:
     return Cell(column.board.name, figure, label % ends, axis.mark(estimate), shown % ends)
 
 
+def flags_in_words(standing: Standing) -> list[str]:
+    """Without those that another flag, or the row itself, says already."""
+    return [str(FLAGS[flag]) for flag in standing.flags if FLAGS[flag]]
+
+
 def _tags(competitor: Competitor, standing: Standing, common: set[str]) -> tuple[str, ...]:
     """A flag that every row carries is a warning below the table, and no tag in each row."""
     tags = [str(FLAGS[flag]) for flag in standing.flags if flag not in common and FLAGS[flag]]

@@ -31,6 +31,8 @@ from arena.leaderboards.duels import (
 from arena.leaderboards.models import Leaderboard, PairResult, Snapshot
 from arena.leaderboards.sentences import signed
 
+MCNEMAR_EXACT_BELOW = 25
+"""Prompts that went one way or the other; from so many on the test is the mid-p one (ratings.proportions)."""
 ROUND = (2000, 1000, 500, 200, 100, 50, 20, 10, 5)
 
 
@@ -57,6 +59,7 @@ class Line:
     verdict: str
     kind: str
     p: str
+    own_p: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,7 @@ class Direct:
     prompts_b: int
     prompts: int
     mcnemar_p: str
+    mcnemar_kind: str
     e: str
 
 
@@ -119,6 +123,7 @@ class Page:
     ticks: list[Tick]
     lines: list[Line]
     direct: Direct | None
+    found: bool
     detailed: bool
     nearly: bool
     categories: list[CategoryLine]
@@ -187,6 +192,7 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
         ticks=_ticks(axis),
         lines=[_line(one, choice, axis, margin) for one in found if one.column.snapshot],
         direct=_direct(main) if main and main.direct else None,
+        found=main is not None,
         detailed=bool(main and main.pair.details),
         nearly=any(snapshot.counts.get("pairs_nearly") for snapshot in snapshots),
         categories=list(_categories(main)) if main else [],
@@ -271,6 +277,7 @@ def _line(one: _Found, choice: Choice, axis: Axis, margin: float) -> Line:
         verdict=say_verdict(duel, choice.a, choice.b, margin),
         kind=_kind(duel),
         p=say_p(duel.pair.p_adjusted),
+        own_p="" if duel.pair.p is None else say_p(duel.pair.p),
     )
 
 
@@ -301,6 +308,7 @@ def _direct(duel: Duel) -> Direct:
         prompts_b=second,
         prompts=mcnemar["prompts"] if mcnemar else 0,
         mcnemar_p=say_p(mcnemar["p"]) if mcnemar else "",
+        mcnemar_kind=_("exact") if first + second < MCNEMAR_EXACT_BELOW else _("mid-p"),
         e="" if bet is None else _say_e(bet["e"]),
     )
 

@@ -120,7 +120,9 @@ def prompts_of(campaign: Campaign) -> int:
 
 def tie_share_of(campaign: Campaign) -> float:
     """Both bad counts like a tie."""
-    votes = campaign.battles.filter(kind="regular", vote__isnull=False, vote__retraction=None)
+    votes = campaign.battles.filter(
+        kind__in=("regular", "recorded"), vote__isnull=False, vote__retraction=None
+    )
     counts = votes.aggregate(
         every=Count("pk"), ties=Count("pk", filter=Q(vote__outcome__in=("tie", "both_bad")))
     )

@@ -102,8 +102,11 @@ def say_moves(moves: Iterable[Move]) -> str:
     largest = max(settled, key=lambda move: abs(move.points))
     words = {"name": largest.name, "points": f"{abs(largest.points):.0f}"}
     if largest.points < 0:
-        return _("at equal length and format %(name)s drops by %(points)s points, the largest move") % words
-    return _("at equal length and format %(name)s gains %(points)s points, the largest move") % words
+        return (
+            _("at equal length and format %(name)s drops by %(points)s points, the largest clear move")
+            % words
+        )
+    return _("at equal length and format %(name)s gains %(points)s points, the largest clear move") % words
 
 
 def compose(opening: str, clauses: Sequence[str]) -> str:

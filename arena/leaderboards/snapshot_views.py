@@ -6,14 +6,15 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
 from arena.leaderboards import board_facts, downloads
-from arena.leaderboards.board_rows import rank_words
+from arena.leaderboards.board_rows import flags_in_words, rank_words
 from arena.leaderboards.citation import cite
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.sentences import signed
-from arena.leaderboards.snapshot_diff import Moved, diff_of
+from arena.leaderboards.snapshot_diff import Diff, Moved, diff_of
 from arena.row_numbers import as_id
 
 AT_ONCE = 50
@@ -58,7 +59,7 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
         "newest": leaderboard.snapshots.first(),
         "before": leaderboard.snapshots.filter(pk__lt=pk).first(),
         "facts": board_facts.facts_of(snapshot, leaderboard.judge_id is not None),
-        "rows": [(standing, rank_words(standing)) for standing in standings],
+        "rows": [(standing, rank_words(standing), flags_in_words(standing)) for standing in standings],
         "citation": cite(snapshot),
         "tables": downloads.TABLES,
         "kinds": list(downloads.MEDIA_TYPES),
@@ -84,7 +85,11 @@ def snapshot_diff(request: HttpRequest, campaign: str, slug: str) -> HttpRespons
     }
     if before and after:
         diff = diff_of(before, after)
-        context |= {"diff": diff, "lines": [(moved, *words_of(moved)) for moved in diff.moved]}
+        context |= {
+            "diff": diff,
+            "counts": counts_of(diff),
+            "lines": [(moved, *words_of(moved)) for moved in diff.moved],
+        }
     return render(request, "leaderboards/snapshot_diff.html", context)
 
 
@@ -96,6 +101,28 @@ def chosen(leaderboard: Leaderboard, wanted: str, below: Snapshot | None) -> Sna
         return found
     snapshots = leaderboard.snapshots.all()
     return (snapshots.filter(pk__lt=below.pk) if below else snapshots).first()
+
+
+COUNTED = {
+    "votes": gettext_lazy("votes"),
+    "raters": gettext_lazy("raters"),
+    "prompts": gettext_lazy("prompts"),
+    "competitors": gettext_lazy("models"),
+    "design_effect": gettext_lazy("design effect"),
+    "effective_clusters": gettext_lazy("effective clusters"),
+}
+
+
+def counts_of(diff: Diff) -> list[tuple[str, str, str]]:
+    """What is counted, before and after, as written; what is the same when written isn't told."""
+    told = [(str(COUNTED[name]), *(_count(value) for value in both)) for name, both in diff.counts.items()]
+    return [(name, before, after) for name, before, after in told if before != after]
+
+
+def _count(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
 
 
 def words_of(moved: Moved) -> tuple[str, str, str]:

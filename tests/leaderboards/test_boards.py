@@ -75,7 +75,7 @@ def test_the_page_begins_with_a_sentence_to_quote(joust, signed_in):
     names = [standing.competitor.name for standing in first]
     assert 2 <= len(names) <= 3
     assert f"{', '.join(names[:-1])} and {names[-1]} are tied for first." in words
-    assert re.search(r"at equal length and format Fjord drops by \d+ points, the largest move\.", words)
+    assert re.search(r"at equal length and format Fjord drops by \d+ points, the largest clear move\.", words)
 
 
 def test_facts_stand_above_the_table(joust, signed_in):

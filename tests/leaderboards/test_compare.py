@@ -6,8 +6,11 @@ import pytest
 from django.urls import reverse
 
 from arena.leaderboards import snapshots
+from arena.leaderboards.compare_page import MCNEMAR_EXACT_BELOW
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.duels import say_p
 from arena.leaderboards.models import PairResult, Snapshot
+from ratings.proportions import EXACT_BELOW
 from tests.leaderboards.test_boards import show_to, text_of
 
 PAGE = "/boards/joust/compare/"
@@ -218,3 +221,16 @@ def test_asking_for_a_pair_never_fits(joust, signed_in, monkeypatch, django_asse
     ravi = signed_in("ravi")
     with django_assert_max_num_queries(40):
         assert ravi.get(reverse("board-compare", args=["joust"])).status_code == 200
+
+
+def test_both_p_values_are_told_apart_and_the_test_of_prompts_is_named(joust, signed_in):
+    words = text_of(signed_in("ravi").get(PAGE, {"a": "Ember", "b": "Inlet", "source": "nonsense"}))
+    pair = pair_of("overall", "Ember", "Inlet")
+    own, every = (say_p(p).replace("<", "&lt;") for p in (pair.p, pair.p_adjusted))
+    assert f"all pairs: {every}; this pair alone: {own}" in words
+    assert re.search(r"McNemar \((exact|mid-p)\) p .*? over \d+ prompts? both were compared on", words)
+    assert "There are no boards of the source asked for. Shown: People." in words
+
+
+def test_the_kind_of_the_test_of_prompts_is_the_one_that_was_computed():
+    assert MCNEMAR_EXACT_BELOW == EXACT_BELOW

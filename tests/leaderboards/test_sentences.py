@@ -2,6 +2,7 @@
 
 import pytest
 
+from arena.leaderboards.board_cautions import say_blank
 from arena.leaderboards.sentences import (
     LEFT_OUT,
     Move,
@@ -88,9 +89,12 @@ def test_groups_that_cant_be_compared_are_said_at_once():
         ([Move("Ash", -90, False)], "at equal length and format no model moves by more than its uncertainty"),
         (
             [Move("Ash", -90, False), Move("Birch", -64.6, True), Move("Cedar", 30, True)],
-            "at equal length and format Birch drops by 65 points, the largest move",
+            "at equal length and format Birch drops by 65 points, the largest clear move",
         ),
-        ([Move("Cedar", 30.2, True)], "at equal length and format Cedar gains 30 points, the largest move"),
+        (
+            [Move("Cedar", 30.2, True)],
+            "at equal length and format Cedar gains 30 points, the largest clear move",
+        ),
     ],
 )
 def test_only_a_move_beyond_its_uncertainty_is_a_move(moves, said):
@@ -119,3 +123,15 @@ def test_every_kind_of_row_left_out_has_its_sentence():
 def test_an_unknown_kind_of_row_left_out_is_an_error():
     with pytest.raises(KeyError):
         say_left_out({"lost": 3})
+
+
+@pytest.mark.parametrize(
+    ("votes", "responses", "said"),
+    [
+        (1, 1, "1 vote is about one empty response. It was recorded and counts."),
+        (4, 1, "4 votes are about one empty response. They were recorded and count."),
+        (1200, 3, "1,200 votes are about one of 3 empty responses. They were recorded and count."),
+    ],
+)
+def test_votes_about_empty_responses_are_told_in_number(votes, responses, said):
+    assert say_blank(votes, responses) == said

@@ -1,11 +1,14 @@
 """Every snapshot has a page of its own for good, and two of a board can be laid side by side."""
 
+from dataclasses import replace
+
 import pytest
 from django.urls import reverse
 
 from arena.leaderboards import snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.snapshot_diff import diff_of
+from arena.leaderboards.snapshot_views import counts_of
 
 
 @pytest.fixture(autouse=True)
@@ -74,3 +77,9 @@ def test_the_list_names_every_snapshot(two, signed_in):
 def test_a_strangers_snapshot_is_not_found(two, signed_in, client):
     for visitor in (client, signed_in("mallory"), signed_in("dora"), signed_in("alice")):
         assert visitor.get(reverse("snapshot", args=[two[0].pk])).status_code == 404
+
+
+def test_what_is_counted_is_told_in_words_and_rounded(two):
+    diff = diff_of(*two)
+    diff = replace(diff, counts={"design_effect": (1.23456, 2.5), "effective_clusters": (8.01, 8.02)})
+    assert counts_of(diff) == [("design effect", "1.2", "2.5")]

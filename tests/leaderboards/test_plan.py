@@ -79,7 +79,8 @@ def test_without_models_there_is_nothing_to_reckon(signed_in, small_campaign):
 
 
 @pytest.mark.django_db
-def test_ties_are_those_of_the_votes_once_there_are_enough(make_campaign, cast):
+@pytest.mark.parametrize("kind", [Battle.Kind.REGULAR, Battle.Kind.RECORDED])
+def test_ties_are_those_of_the_votes_once_there_are_enough(make_campaign, cast, kind):
     campaign = make_campaign(prompts=20).campaign
     first, second, third = campaign.competitors.order_by("pk")
     prompts = list(campaign.prompt_sets.get().prompts.all())
@@ -93,6 +94,7 @@ def test_ties_are_those_of_the_votes_once_there_are_enough(make_campaign, cast):
             competitor_b=second if number < 40 else third,
             rater=rater,
             drawn_at=timezone.now(),
+            kind=kind,
         )
         Vote.objects.create(
             battle=battle,

@@ -77,7 +77,7 @@ def make_campaign(team: Team, prompt_set: PromptSet, guide: str) -> Campaign:
 def take_snapshots(campaign: Campaign) -> list[SnapshotRun]:
     """The first boards, open to whoever is signed in."""
     runs = request_snapshots(campaign)
-    campaign.leaderboards.update(visibility=Leaderboard.Visibility.SIGNED_IN)
+    campaign.leaderboards.whole().update(visibility=Leaderboard.Visibility.SIGNED_IN)
     for run in runs:
         do_run(run)
     return runs

@@ -71,7 +71,7 @@ def offered(request: HttpRequest) -> list[Campaign]:
 
 def newest_boards(user: User) -> list[Listed]:
     """The newest snapshot of a plain board of each campaign, latest first."""
-    boards = Leaderboard.objects.filter(
+    boards = Leaderboard.objects.whole().filter(
         campaign__team__in=teams_of(user, Role.RESEARCHER),
         subset=Leaderboard.Subset.ALL,
         style_control=False,

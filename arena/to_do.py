@@ -107,4 +107,5 @@ def snapshot_tasks(teams: list[int]) -> Iterator[Task]:
     for board in failed.order_by("-pk")[:MOST_OF_A_KIND]:
         words = _("The newest snapshot of “%(name)s” failed: %(why)s")
         said = words % {"name": board.name, "why": board.last_reason.partition("\n")[0][:200]}
-        yield Task(said, _("To the board"), reverse("board", args=[board.campaign.slug]), has_failed=True)
+        page = "board-parts" if board.part else "board"
+        yield Task(said, _("To the board"), reverse(page, args=[board.campaign.slug]), has_failed=True)

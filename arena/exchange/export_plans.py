@@ -5,6 +5,7 @@ from __future__ import annotations
 from arena.exchange.export_extract import CHUNK, Extract, Rows
 from arena.leaderboards.analysis_plan import AnalysisPlan
 from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.part import told_elsewhere
 from arena.leaderboards.report_models import Reading
 
 PLAN = (
@@ -32,6 +33,7 @@ def leaderboards(extract: Extract) -> Rows:
     copied = ("name", "subset", "source", "style_control", "policies", "visibility", "created_at")
     for row in boards.select_related("judge").order_by("pk"):
         told = {name: getattr(row, name) for name in copied}
+        told["part"] = told_elsewhere(row.part, extract.campaign)
         yield {"leaderboard": row.slug, "judge": row.judge.name if row.judge else None} | told
 
 

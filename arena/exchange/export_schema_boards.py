@@ -30,6 +30,7 @@ BOARDS: tuple[TableSchema, ...] = (
         ("judge", "text", ""),
         ("style_control", "flag", ""),
         ("policies", "json", "of ties and both bad, where not the usual ones"),
+        ("part", "json", "of the votes: category, language, prompt set, first and last day; empty: all"),
         ("visibility", "text", "private, signed_in or public"),
         ("created_at", "time", ""),
     ),

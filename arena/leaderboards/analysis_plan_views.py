@@ -67,7 +67,7 @@ def show(request: HttpRequest, campaign: Campaign, form: AnalysisPlanForm | None
 
 
 def came_late(plan: AnalysisPlan) -> bool:
-    boards = Leaderboard.objects.filter(campaign=plan.campaign_id, source=Leaderboard.Source.RATERS)
+    boards = Leaderboard.objects.whole().filter(campaign=plan.campaign_id, source=Leaderboard.Source.RATERS)
     board = boards.first() or Leaderboard(campaign_id=plan.campaign_id)
     return plan.frozen_at is not None and anything_before(board, plan.frozen_at)
 

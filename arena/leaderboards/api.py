@@ -61,6 +61,7 @@ class LeaderboardSerializer(serializers.ModelSerializer):
             "judge",
             "style_control",
             "policies",
+            "part",
             "visibility",
             "created_at",
         )

@@ -28,7 +28,7 @@ class Listed:
 
 
 def list_campaigns(user: User) -> list[Listed]:
-    boards = Leaderboard.objects.visible_to(user)
+    boards = Leaderboard.objects.whole().visible_to(user)
     visible = Exists(boards.filter(campaign=OuterRef("pk")))
     mine = Q(team__in=teams_of(user, Role.RESEARCHER))
     campaigns = Campaign.objects.filter(visible | mine).order_by("-pk")[:SHOWN]

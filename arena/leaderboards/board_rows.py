@@ -131,7 +131,8 @@ def find_column(
 ) -> Column:
     """`known` gathers the competitors that several columns share, so that each is read once."""
     for leaderboard in boards:
-        if (leaderboard.subset, leaderboard.style_control) == (wanted.subset, wanted.style_control):
+        made_so = (leaderboard.subset, leaderboard.style_control, leaderboard.part)
+        if made_so == (wanted.subset, wanted.style_control, {}):
             snapshot = leaderboard.snapshots.first()
             standings = standings_of(snapshot, known) if snapshot else []
             run = leaderboard.runs.order_by("-pk").first()

@@ -66,7 +66,9 @@ def is_due(campaign: Campaign) -> bool:
 
 
 def _boards_are_newer(known: CampaignAgreement) -> bool:
-    taken = Snapshot.objects.filter(leaderboard__campaign=known.campaign_id, taken_at__gt=known.computed_at)
+    taken = Snapshot.objects.filter(
+        leaderboard__campaign=known.campaign_id, leaderboard__part={}, taken_at__gt=known.computed_at
+    )
     return taken.exists()
 
 

@@ -168,7 +168,8 @@ def _categories(
 def _slopes(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
     """The newest snapshots of the three boards of the same source."""
     leaderboard = snapshot.leaderboard
-    siblings = leaderboard.campaign.leaderboards.filter(judge=leaderboard.judge_id, source=leaderboard.source)
+    whole = leaderboard.campaign.leaderboards.whole()
+    siblings = whole.filter(judge=leaderboard.judge_id, source=leaderboard.source)
     boards = [board for board in siblings.order_by("pk") if not board.policies]
     for wanted in BOARDS:
         column = find_column(wanted, boards)

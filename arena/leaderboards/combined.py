@@ -86,6 +86,7 @@ def _as(leaderboard: Leaderboard, source: str) -> Leaderboard:
         source=source,
         judge_id=leaderboard.judge_id if source == Source.JUDGE else None,
         policies=leaderboard.policies,
+        part=leaderboard.part,
     )
 
 

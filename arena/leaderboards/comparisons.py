@@ -28,6 +28,7 @@ from arena.judging.models import Judgment
 from arena.leaderboards import judged_rows
 from arena.leaderboards.lookups import LOOKUP_CHUNK, UNKNOWN, as_number, distinct, fetch, lookup, of_each
 from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.part_rows import in_part
 from arena.raters.models import Rater
 from ratings.comparisons import OUTCOMES, TIE_UNSTABLE, UNSTABLE_A, UNSTABLE_B, Comparisons
 
@@ -112,6 +113,8 @@ def read_source(leaderboard: Leaderboard, cutoff: Cutoff) -> Read:
 def narrowed(leaderboard: Leaderboard, read: Read) -> Read:
     """The rows that this leaderboard counts."""
     columns, left_out = read.columns, dict(read.left_out)
+    if leaderboard.part:
+        columns = _keep(columns, in_part(leaderboard, columns), left_out, "not_in_part")
     if leaderboard.subset == Leaderboard.Subset.HARD:
         prompts = distinct(columns["prompt"])
         columns = _keep_hard(columns, prompts, _hardness(prompts, read.cutoff), left_out)

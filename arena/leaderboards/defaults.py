@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from arena.battles.models import Vote
 from arena.campaigns.models import Campaign
@@ -65,19 +66,24 @@ def default_leaderboard(
 ) -> Leaderboard:
     """Without a source: the judge's, or people's."""
     source = source or (Leaderboard.Source.RATERS if judge is None else Leaderboard.Source.JUDGE)
-    definition = {
+    definition: dict[str, Any] = {
         "campaign_id": campaign.pk,
         "judge_id": None if judge is None else judge.pk,
         "source": source,
         "subset": board.subset,
         "style_control": board.style_control,
+        "part": {},
     }
     whose, part = _names(source, judge)
     rest = {
         "name": f"{campaign.name}: {board.title}, {whose}",
         "visibility": inherited_visibility(campaign, judge, source),
     }
-    stem = f"{campaign.slug}-{part}{board.name}"
+    return made_once(f"{campaign.slug}-{part}{board.name}", definition, rest)
+
+
+def made_once(stem: str, definition: dict[str, Any], rest: dict[str, Any]) -> Leaderboard:
+    """The leaderboard so defined under that slug, or under the next that isn't another's."""
     number = 1
     while True:
         # Slugs are unique over all campaigns: "a" with judge 7 and a campaign "a-judge-7" want the same one.
@@ -100,5 +106,5 @@ def _names(source: str, judge: Judge | None) -> tuple[str, str]:
 
 def inherited_visibility(campaign: Campaign, judge: Judge | None, source: str) -> str:
     """A later board of the same source shows itself to whom its siblings do; a new source is private."""
-    sibling = Leaderboard.objects.filter(campaign=campaign, judge=judge, source=source).first()
+    sibling = Leaderboard.objects.whole().filter(campaign=campaign, judge=judge, source=source).first()
     return sibling.visibility if sibling else Leaderboard.Visibility.PRIVATE

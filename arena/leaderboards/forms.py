@@ -23,7 +23,7 @@ class VisibilityForm(forms.Form):
         if named is None or (named[1].endswith(":") != bool(named[2])):
             raise forms.ValidationError(f"{key!r} is no source: raters, panel, or judge:<number>")
         judge = int(named[2]) if named[2] else None
-        boards = self.campaign.leaderboards.filter(source=named[1].rstrip(":"), judge=judge)
+        boards = self.campaign.leaderboards.whole().filter(source=named[1].rstrip(":"), judge=judge)
         if not boards.exists():
             raise forms.ValidationError(f"this campaign has no board of {key}")
         self.boards = boards

@@ -72,7 +72,7 @@ def add_influence(
 
 
 def _overall(campaign: Campaign) -> Iterable[Leaderboard]:
-    return campaign.leaderboards.filter(
+    return campaign.leaderboards.whole().filter(
         source=Leaderboard.Source.RATERS, subset=Leaderboard.Subset.ALL, style_control=False, policies={}
     )
 

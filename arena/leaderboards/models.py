@@ -1,5 +1,6 @@
 import uuid
 from datetime import timedelta
+from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -10,6 +11,7 @@ from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor
 from arena.judging.models import Judge
 from arena.leaderboards.analysis_plan import AnalysisPlan
+from arena.leaderboards.part import check_part
 from arena.raters.access import User, teams_of
 from arena.raters.models import Role
 
@@ -27,6 +29,13 @@ class LeaderboardQuerySet(models.QuerySet["Leaderboard"]):
         if user.is_authenticated:
             allowed |= Q(campaign__team__in=teams_of(user, Role.RESEARCHER))
         return self.filter(allowed)
+
+    def whole(self) -> "LeaderboardQuerySet":
+        """Of all votes: boards that are read together, drawn by, scheduled. Parts stand apart."""
+        return self.filter(part={})
+
+    def parts(self) -> "LeaderboardQuerySet":
+        return self.exclude(part={})
 
 
 class Leaderboard(models.Model):
@@ -57,6 +66,11 @@ class Leaderboard(models.Model):
     )
     style_control = models.BooleanField(default=False)
     policies = models.JSONField(default=dict, blank=True, help_text="ties, both_bad, unstable")
+    part = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="of the votes: category, language, prompt_set, first_day, last_day; empty: all",
+    )
     visibility = models.CharField(max_length=10, choices=Visibility.choices, default=Visibility.PRIVATE)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -67,6 +81,11 @@ class Leaderboard(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if self.part != {}:
+            check_part(self.part, self.campaign, self.source)
+        super().save(*args, **kwargs)
 
 
 class Snapshot(models.Model):

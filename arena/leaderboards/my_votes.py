@@ -42,9 +42,11 @@ class Compared:
 
 def compare(campaign: Campaign, rater: Rater, user: User) -> Compared | None:
     """None when there is no board to compare with. Rows only for who may see that board."""
-    boards = campaign.leaderboards.filter(
-        source=Leaderboard.Source.RATERS, subset=BOARDS[0].subset, style_control=False
-    ).order_by("pk")
+    boards = (
+        campaign.leaderboards.whole()
+        .filter(source=Leaderboard.Source.RATERS, subset=BOARDS[0].subset, style_control=False)
+        .order_by("pk")
+    )
     board = boards.first()
     snapshot = board.snapshots.first() if board else None
     if snapshot is None:

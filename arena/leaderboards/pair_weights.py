@@ -66,7 +66,7 @@ def store(snapshot: Snapshot, rows: Iterable[dict[str, Any]]) -> None:
     """In place of the campaign's weights, if the board is the one that draws go by: overall, by raters."""
     board = snapshot.leaderboard
     overall = board.source == Leaderboard.Source.RATERS and board.subset == Leaderboard.Subset.ALL
-    if not overall or board.style_control:
+    if not overall or board.style_control or board.part:
         return
     PairWeight.objects.filter(campaign=board.campaign_id).delete()
     now = timezone.now()

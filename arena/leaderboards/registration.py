@@ -42,7 +42,7 @@ def board_name(leaderboard: Leaderboard) -> str:
     """Of the three that are read together; "" for a leaderboard of another make."""
     for board in BOARDS:
         if (board.subset, board.style_control) == (leaderboard.subset, leaderboard.style_control):
-            return "" if leaderboard.policies else board.name
+            return "" if leaderboard.policies or leaderboard.part else board.name
     return ""
 
 

@@ -16,10 +16,15 @@ from arena.leaderboards.models import Leaderboard, SnapshotRun
 
 
 def request_snapshots(campaign: Campaign) -> list[SnapshotRun]:
-    """An open run for every leaderboard of the campaign; those already open are returned, not doubled."""
+    """An open run for every leaderboard of all votes; those already open are returned, not doubled.
+
+    A board of a part is asked for by itself.
+    """
     ensure_leaderboards(campaign)
     now = timezone.now()
-    return [request_snapshot(leaderboard, now) for leaderboard in campaign.leaderboards.order_by("pk")]
+    return [
+        request_snapshot(leaderboard, now) for leaderboard in campaign.leaderboards.whole().order_by("pk")
+    ]
 
 
 def request_snapshot(leaderboard: Leaderboard, at: datetime | None = None) -> SnapshotRun:
@@ -38,7 +43,7 @@ def request_due() -> None:
 
 def is_due(campaign: Campaign) -> bool:
     """SNAPSHOT_MINUTES since the last round, and something new since then."""
-    runs = SnapshotRun.objects.filter(leaderboard__campaign=campaign)
+    runs = SnapshotRun.objects.filter(leaderboard__campaign=campaign, leaderboard__part={})
     last_asked = runs.aggregate(at=Max("requested_at"))["at"]
     if last_asked is None:
         return True
@@ -58,6 +63,6 @@ def _anything_new(campaign: Campaign, since: datetime) -> bool:
 
 def _last_read(campaign: Campaign) -> int:
     """The number of the newest vote in any snapshot: imported votes carry old dates, but new numbers."""
-    boards = campaign.leaderboards.filter(source=Leaderboard.Source.RATERS)
+    boards = campaign.leaderboards.whole().filter(source=Leaderboard.Source.RATERS)
     newest = [board.snapshots.first() for board in boards]
     return max((snapshot.counts["last_id"] for snapshot in newest if snapshot), default=0)

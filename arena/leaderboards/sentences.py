@@ -128,6 +128,8 @@ def say_nothing(leaderboard: Leaderboard, left_out: Mapping[str, int]) -> str:
     by_panel = leaderboard.source == Leaderboard.Source.PANEL
     if leaderboard.style_control and left_out.get("no_response"):
         first = _("Style control compares two texts, and no vote here was recorded with both.")
+    elif leaderboard.part and left_out.get("not_in_part"):
+        first = _("Nothing that counts belongs to this part yet.")
     elif leaderboard.subset == Leaderboard.Subset.HARD:
         first = _("Nothing here is about a prompt known to be hard.")
     elif judged:
@@ -193,6 +195,10 @@ LEFT_OUT = {
     "excluded_by_check": (
         "%(n)s vote is left out by a check of raters.",
         "%(n)s votes are left out by checks of raters.",
+    ),
+    "not_in_part": (
+        "%(n)s vote is outside this part.",
+        "%(n)s votes are outside this part.",
     ),
     "hardness_unknown": (
         "%(n)s vote is about a prompt of which nobody has said whether it is hard; it is not in.",

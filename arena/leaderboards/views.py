@@ -164,7 +164,8 @@ def get_visible_campaign(request: HttpRequest, slug: str) -> Campaign:
 
 
 def visible_boards(request: HttpRequest, campaign: Campaign) -> QuerySet[Leaderboard]:
-    return campaign.leaderboards.visible_to(request.user).select_related("judge", "campaign").order_by("pk")
+    boards = campaign.leaderboards.whole().visible_to(request.user)
+    return boards.select_related("judge", "campaign").order_by("pk")
 
 
 @require_POST

@@ -110,7 +110,17 @@ WHERE = {
     ),
     "Leaderboard": same(
         "leaderboards",
-        *("name", "subset", "source", "judge", "style_control", "policies", "visibility", "created_at"),
+        *(
+            "name",
+            "subset",
+            "source",
+            "judge",
+            "style_control",
+            "policies",
+            "part",
+            "visibility",
+            "created_at",
+        ),
     )
     | {"slug": "leaderboards.leaderboard"},
     "Snapshot": same(

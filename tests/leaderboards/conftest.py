@@ -52,10 +52,13 @@ LIKING_OF_LENGTH = 2.0
 
 @pytest.fixture
 def voted_campaign(make_campaign):
-    """Five models, 24 prompts (a third hard), votes of simulated raters who like long replies."""
+    """Five models, 24 prompts (a third hard), votes of simulated raters who like long replies.
+
+    dated: when the first vote was cast, and how many seconds lie between two.
+    """
     from arena.corpus.models import Competitor
 
-    def make(slug: str = "joust", *, votes: int = 600, seed: int = 5, raters: int = 20, **fields):
+    def make(slug: str = "joust", *, votes: int = 600, seed: int = 5, raters: int = 20, dated=None, **fields):
         rng = np.random.default_rng(seed)
         small = make_campaign(slug, prompts=24, names=(), **fields)
         team = small.campaign.team
@@ -63,7 +66,7 @@ def voted_campaign(make_campaign):
         small.campaign.competitors.add(*competitors)
         responses = write_responses(rng, small.prompts, competitors)
         small = replace(small, competitors=competitors, responses=responses)
-        record(small, rng, votes, raters)
+        record(small, rng, votes, raters, *(dated or (timezone.now() - timedelta(days=1), 1)))
         return small
 
     return make
@@ -98,7 +101,7 @@ def reply_text(rng, wordiness: int) -> str:
     return "\n".join([*lines, "word " * words])
 
 
-def record(small, rng, votes: int, raters: int) -> None:
+def record(small, rng, votes: int, raters: int, start: datetime, every: int) -> None:
     """Votes by a Bradley-Terry model with a liking of length, a fifth of them ties, some both bad."""
     from arena.battles.models import Battle, Vote
     from arena.raters.models import Rater
@@ -111,7 +114,6 @@ def record(small, rng, votes: int, raters: int) -> None:
         )
         for number in range(raters)
     )
-    start = timezone.now() - timedelta(days=1)
     models = len(small.competitors)
     prompt, voter = rng.integers(len(small.prompts), size=votes), rng.integers(raters, size=votes)
     a = rng.integers(models, size=votes)
@@ -143,7 +145,7 @@ def record(small, rng, votes: int, raters: int) -> None:
             rater=battle.rater,
             outcome=outcome,
             idempotency_key=f"{small.campaign.slug} {number}",
-            voted_at=start + timedelta(seconds=number),
+            voted_at=start + timedelta(seconds=every * number),
             digest="0" * 64,
         )
         for number, (battle, outcome) in enumerate(

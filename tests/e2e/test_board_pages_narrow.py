@@ -23,6 +23,7 @@ PAGES = (
     "/boards/joust/battles/?pick=influential",
     "/boards/joust/agreement/",
     "/boards/joust/report/",
+    "/boards/joust/parts/",
     "/boards/joust/joust-overall/snapshots/",
     "/boards/joust/joust-overall/diff/",
     "/campaigns/joust/analysis-plan/",
@@ -39,6 +40,9 @@ def joust(voted_campaign, make_judge, cast, cast_vote):
     cast_vote(small, small.prompts[0], "Ember", "Grove", "model_a", cast.alice_rater)
     make_judge(small, "Sage", dict.fromkeys(small.campaign.battles.all(), "model_b"))
     ensure_leaderboards(small.campaign)
+    part = {"category": "writing", "language": "en", "first_day": "2026-11-01", "last_day": "2026-11-07"}
+    Leaderboard.objects.create(campaign=small.campaign, slug="joust-part", name="A part", part=part)
+    Leaderboard.objects.create(campaign=small.campaign, slug="b", name="B", part={"category": "reasoning"})
     for leaderboard in Leaderboard.objects.order_by("pk"):
         snapshots.take_snapshot(leaderboard)
     drawing.draw(overall.snapshots.first())

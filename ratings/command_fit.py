@@ -37,7 +37,7 @@ def add_arguments(commands: Any) -> None:
     fit.set_defaults(run=run)
 
 
-def add_board_options(command: argparse.ArgumentParser) -> None:
+def add_board_options(command: argparse._ActionsContainer) -> None:
     """Options that every command shares which fits a board."""
     command.add_argument(
         "--style", default="", metavar="NAMES", help="covariates, e.g. words,headers,lists,bold"

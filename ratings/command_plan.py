@@ -14,8 +14,8 @@ import numpy as np
 from ratings.board import FittedBoard, fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.command_fit import add_board_options, read_board, shared_options
-from ratings.compare import contrast_of, shares_of
-from ratings.errors import BadOptionError
+from ratings.compare import contrast_of, effective_clusters_of, require_comparable, shares_of
+from ratings.errors import BadOptionError, NotEnoughDataError
 from ratings.planner import (
     Detectable,
     Need,
@@ -25,6 +25,9 @@ from ratings.planner import (
     votes_to_separate,
 )
 from ratings.scale import POINTS_PER_LOG_ODDS
+
+LEAST_CLUSTERS = 2.0
+OF_BOARDS = ("style", "style_transform", "cluster", "ties", "both_bad", "unstable", "position", "seed")
 
 
 def add_arguments(commands: Any) -> None:
@@ -37,12 +40,17 @@ def add_arguments(commands: Any) -> None:
     )
     plan.add_argument("--power", type=float, default=0.8, help="chance to find the difference (0.8)")
     plan.add_argument("--pairs", type=int, default=1, help="tests that share the error (1)")
-    plan.add_argument("--design-effect", type=float, default=1.0, help="of votes that cluster (1)")
+    plan.add_argument(
+        "--design-effect",
+        type=float,
+        help="of the lone pair, where votes cluster (1); a board brings its own",
+    )
     plan.add_argument("--votes", type=Path, help="a board to start from: raters and direct votes to add")
     plan.add_argument("--between", nargs=2, metavar=("A", "B"), help="two competitors of that board")
     plan.add_argument("--json", action="store_true", help="print JSON instead of words")
-    add_board_options(plan)
-    plan.set_defaults(run=run)
+    board = plan.add_argument_group("how the board is fitted (only with --votes; --confidence always)")
+    add_board_options(board)
+    plan.set_defaults(run=run, untouched={name: plan.get_default(name) for name in OF_BOARDS})
 
 
 def run(options: argparse.Namespace) -> None:
@@ -51,6 +59,7 @@ def run(options: argparse.Namespace) -> None:
         raise BadOptionError("nothing to plan", todo="give --difference POINTS or --votes-on-pair N")
     if (options.votes is None) != (options.between is None):
         raise BadOptionError("--votes and --between belong together", todo="give both or neither")
+    _require_heeded(options)
     answers = _general(options)
     if options.votes is not None:
         if options.difference is None:
@@ -63,13 +72,25 @@ def run(options: argparse.Namespace) -> None:
     sys.stdout.write("\n".join(_line(name, answer) for name, answer in answers.items()) + "\n")
 
 
+def _require_heeded(options: argparse.Namespace) -> None:
+    """No option without an effect, and the same bounds as of a board."""
+    LeaderboardOptions(confidence=options.confidence)
+    if options.votes is not None and options.design_effect is not None:
+        raise BadOptionError("--design-effect beside --votes", todo="leave it out: the board brings its own")
+    given = [name for name, default in options.untouched.items() if getattr(options, name) != default]
+    if options.votes is None and given:
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise BadOptionError(f"{named} without a board", todo="give --votes and --between, or leave it out")
+
+
 def _shared(options: argparse.Namespace) -> dict[str, Any]:
     return {"confidence": options.confidence, "power": options.power, "comparisons": options.pairs}
 
 
 def _general(options: argparse.Namespace) -> dict[str, Need | Detectable]:
     answers: dict[str, Need | Detectable] = {}
-    shared = _shared(options) | {"design_effect": options.design_effect, "tie_share": options.tie_share}
+    effect = 1.0 if options.design_effect is None else options.design_effect
+    shared = _shared(options) | {"design_effect": effect, "tie_share": options.tie_share}
     if options.difference is not None:
         answers["two competitors alone"] = votes_to_separate(options.difference, **shared)
     if options.votes_on_pair is not None:
@@ -81,7 +102,13 @@ def _on_board(options: argparse.Namespace) -> dict[str, Need | Detectable]:
     named = read_board(options)
     board = fit_board(named.comparisons, LeaderboardOptions(**shared_options(options), bootstrap=0))
     i, j = (int(np.flatnonzero(board.order == named.id_of(name))[0]) for name in options.between)
+    require_comparable(board, i, j)
     contrast = contrast_of(board, i, j)
+    if effective_clusters_of(board, contrast) < LEAST_CLUSTERS:
+        raise NotEnoughDataError(
+            f"{options.votes}: too few raters or prompts speak about {' and '.join(options.between)}",
+            todo="collect votes by more of them, or plan without --votes",
+        )
     error = POINTS_PER_LOG_ODDS * board.covariance.deviation(contrast)
     model = POINTS_PER_LOG_ODDS * float(np.sqrt(contrast @ board.fit.bread @ contrast))
     answers: dict[str, Need | Detectable] = {

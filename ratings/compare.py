@@ -12,7 +12,7 @@ from ratings.board import FittedBoard, fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.clusters import effective_for
 from ratings.comparisons import Comparisons
-from ratings.errors import IncomparableError, UnknownCompetitorError
+from ratings.errors import BadOptionError, IncomparableError, UnknownCompetitorError
 from ratings.newton import Vector
 from ratings.pairwise import Effect, Verdict, effect_sizes, non_inferiority, pair_tests
 from ratings.proportions import SignTest, sign_test
@@ -71,11 +71,14 @@ def compare_two(
         raise IncomparableError("a competitor isn't compared with itself", todo="take two")
     board = fit_board(comparisons, options)
     i, j = (int(np.flatnonzero(board.order == c)[0]) for c in (first, second))
-    _require_comparable(board, i, j)
+    require_comparable(board, i, j)
     return _duel(board, i, j, first, second)
 
 
-def _require_comparable(board: FittedBoard, i: int, j: int) -> None:
+def require_comparable(board: FittedBoard, i: int, j: int) -> None:
+    """Raises BadOptionError for one competitor twice, IncomparableError without a finite difference."""
+    if i == j:
+        raise BadOptionError("a competitor compared with itself", todo="name two")
     graph = board.fit.graph
     if graph.component[i] != graph.component[j]:
         raise IncomparableError("no path of battles connects the two", todo="let them meet common opponents")

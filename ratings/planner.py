@@ -9,7 +9,7 @@ counting half, and a share t of ties leaves a vote the variance p q - t/4.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import ceil, log2, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,8 @@ def votes_to_separate(
 
     n = deff (z_(1-alpha/2) sqrt((1 - t)/4) + z_power sqrt(p q - t/4))^2/(p - 1/2)^2, p the stronger one's
     expected score, t = `tie_share`. `design_effect`: variance with clusters over variance without, from a
-    board or a pilot. Raises BadValueError unless points > 0 and design_effect > 0, BadOptionError for options
+    board or a pilot. The test is the large-sample score test: below 100 votes the exact sign test needs more.
+    Raises BadValueError unless points > 0 and design_effect > 0, BadOptionError for options
     outside their range.
     """
     z, z_power = _quantiles(confidence, power, comparisons)
@@ -82,7 +83,9 @@ def votes_to_separate(
     x, decided = expected_score(points) - 0.5, 1 - tie_share
     spread = sqrt(max(decided / 4 - x * x, 0.0))
     votes = design_effect * ((z * sqrt(decided) / 2 + z_power * spread) / x) ** 2
-    return _need(votes, "votes", cap, points, confidence, power, comparisons)
+    # An exact sign test needs so many one-sided decided votes to be significant at all.
+    least = ceil(1 - log2((1 - confidence) / comparisons)) / decided
+    return _need(max(votes, least), "votes", cap, points, confidence, power, comparisons)
 
 
 def minimum_detectable(

@@ -38,5 +38,6 @@ def expected_score(points: float, *, tie_odds: float = 0.0) -> float:
     chance to win a vote that counts. tie_odds: ν of a board with ties as an outcome of their own (Davidson).
     The net rate, P(win) − P(loss), is twice this less 1.
     """
-    ahead, behind = 10 ** (points / 800), 10 ** (-points / 800)
-    return (ahead + tie_odds / 2) / (ahead + behind + tie_odds)
+    half = 10 ** (-abs(points) / 800)
+    of_stronger = (1 + tie_odds * half / 2) / (1 + half * half + tie_odds * half)
+    return of_stronger if points >= 0 else 1 - of_stronger

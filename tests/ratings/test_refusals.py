@@ -158,3 +158,49 @@ def test_votes_that_are_all_ties_arent_blamed_on_raters(capsys, votes):
     out = capsys.readouterr().out
     assert "nearly all of its votes are ties" in out
     assert "Too few raters" not in out
+
+
+# --- plan ---------------------------------------------------------------------------------------------------
+
+
+BOARD = "model_a,model_b,winner,judge\n" + "".join(
+    f"{a},{b},{winner},r{rater}\n"
+    for rater in range(8)
+    for a, b, winner in [
+        ("A", "B", "model_a"),
+        ("B", "C", "model_b"),
+        ("C", "A", "tie"),
+        ("B", "A", "model_a"),
+    ]
+)
+APART = "model_a,model_b,winner\nA,B,model_a\nB,A,model_a\nC,D,model_a\nD,C,model_a\n"
+LOSER = BOARD + "".join(f"A,Z,model_a,r{rater}\n" for rater in range(8))
+
+
+@pytest.mark.parametrize(
+    ("votes", "arguments", "words"),
+    [
+        (BOARD, ["--between", "A", "A"], "a competitor compared with itself"),
+        (APART, ["--between", "A", "C"], "no path of battles connects the two"),
+        (LOSER, ["--between", "A", "Z"], "isn't finite"),
+        ("model_a,model_b,winner\nA,B,tie\n", ["--between", "A", "B"], "too few"),
+        (BOARD, ["--between", "A", "B", "--design-effect", "5"], "--design-effect beside --votes"),
+        (BOARD, ["--between", "A", "B", "--confidence", "0.3"], "confidence 0.3"),
+        (None, ["--confidence", "0.3"], "confidence 0.3"),
+        (None, ["--ties", "drop", "--style", "words"], "--style, --ties without a board"),
+        (None, ["--position"], "--position without a board"),
+    ],
+)
+def test_plan_refuses_what_it_would_not_heed_or_could_not_answer(tmp_path, capsys, votes, arguments, words):
+    if votes is not None:
+        file = tmp_path / "votes.csv"
+        file.write_text(votes)
+        arguments = ["--votes", str(file), *arguments]
+    assert main(["plan", "--difference", "50", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert words in told and told.count("\n") == 1
+
+
+def test_plan_never_asks_for_fewer_votes_than_an_exact_test_needs(capsys):
+    assert main(["plan", "--difference", "1e9"]) == 0
+    assert "6 votes" in capsys.readouterr().out

@@ -9,6 +9,7 @@ from typing import Any
 from arena.corpus.models import Prompt, Response
 from arena.exchange import encodings, uploads
 from arena.exchange.formats.how import How
+from arena.exchange.formats.lines import unstorable
 from arena.exchange.formats.problems import RefusedError
 from arena.exchange.formats.reading import Layout, first_rows, look_at
 from arena.exchange.formats.rows import PromptRow, ResponseRow
@@ -32,7 +33,10 @@ def layout_of(record: Import) -> Layout | None:
     fitting = () if how.encoding else encodings.odd_words(uploads.path_of(record))
     for encoding in (how.encoding, *fitting):
         with suppress(RefusedError):
-            return _look(record, replace(how, encoding=encoding))
+            layout = _look(record, replace(how, encoding=encoding))
+            # Bytes that are no text can't be shown, nor come back from a form.
+            if not any(unstorable(column) for column in layout.columns):
+                return layout
     return None
 
 

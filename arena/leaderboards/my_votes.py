@@ -95,7 +95,7 @@ def _lead(
     if rating_a is None or rating_b is None or rating_a == rating_b or share == 0.5:
         return None
     score = expected_score(abs(rating_a - rating_b), tie_odds=ties.odds)
-    chance = min((score - ties.share / 2) / (1 - ties.share), 1.0)
+    chance = min((score - ties.share / 2) / max(1 - ties.share, 1e-9), 1.0)
     return (share == 1.0) == (rating_a > rating_b), chance
 
 

@@ -66,7 +66,7 @@ def test_a_page_takes_as_many_queries_whatever_the_size(signed_in, draft, django
     for number in range(50):
         add(draft, f"p{number}", "?")
     carol = signed_in("carol")
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         carol.get(f"/prompt-sets/{draft.pk}/")
 
 

@@ -12,7 +12,7 @@ from django.conf import settings as django_settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.test import Client
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from arena.battles.models import Battle, Vote
@@ -207,6 +207,7 @@ def broken_files(draw) -> tuple[str, bytes]:
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example((P, b'[{"\x80prompt": "Why?"}, {"prompt": "How?"}]'))
 @given(st.tuples(st.sampled_from([P, R, V]), st.binary(max_size=200)) | broken_files())
 def test_no_bytes_make_page_or_command_fail_or_leave_half_an_import(signed_in, file):
     kind, content = file

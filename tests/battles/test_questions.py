@@ -101,6 +101,7 @@ KNOWN = {
     "leaderboards/analysis_plan.py: freeze",
     "leaderboards/part.py: _check_labels",
     "leaderboards/part_rows.py: _dated",
+    "leaderboards/part_rows.py: in_part",
     "leaderboards/table_api.py: find",
     "raters/access.py: get_for",
     "raters/access.py: objects_for",

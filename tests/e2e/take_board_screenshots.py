@@ -1,0 +1,47 @@
+"""The pictures of docs/boards.md: `./tiltyard test tests/e2e/take_board_screenshots.py` takes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.leaderboards import drawing
+from tests.e2e.take_screenshots import NARROW, WIDE, take
+from tests.e2e.test_board_pages_narrow import joust
+from tests.e2e.test_boards import hardly_any_resamples, visit
+from tests.leaderboards.conftest import cast_vote, make_judge, voted_campaign
+
+__all__ = ["cast_vote", "hardly_any_resamples", "joust", "make_judge", "visit", "voted_campaign"]
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PAGES = {
+    "board": "/boards/joust/",
+    "compare": "/boards/joust/compare/?a=Ember&b=Fjord",
+    "charts": "/boards/joust/charts/",
+    "model": "/boards/joust/model/?name=Ember",
+    "agreement": "/boards/joust/agreement/",
+    "report": "/boards/joust/report/",
+    "reader": "/boards/joust/battles/?pick=influential",
+    "plan": "/campaigns/joust/analysis-plan/",
+}
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")], ids=["wide", "narrow"])
+def test_pages_for_researchers(joust, visit, live_server, size, scheme):
+    from arena.leaderboards import campaign_agreement
+
+    for board in joust.campaign.leaderboards.filter(snapshots__isnull=False).distinct():
+        drawing.draw(board.snapshots.first())
+    campaign_agreement.compute_due()
+    page, _record = visit("ravi", viewport=size)
+    page.set_default_timeout(60_000)
+    page.emulate_media(color_scheme=scheme)
+    for name, address in PAGES.items():
+        assert page.goto(live_server.url + address).status == 200
+        if size == NARROW and name in ("board", "charts"):
+            page.evaluate("document.querySelector('#table, figure, main img').scrollIntoView()")
+        page.wait_for_load_state("networkidle")
+        page.wait_for_function(
+            "[...document.images].slice(0, 2).every(one => one.complete && one.naturalWidth)"
+        )
+        take(page, f"{name}-{'wide' if size == WIDE else 'narrow'}")

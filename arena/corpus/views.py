@@ -18,6 +18,7 @@ from arena.corpus.label_models import LabelChange
 from arena.corpus.labels import set_labels
 from arena.corpus.models import GOLD_HOLDERS, OF_GOLDS, Prompt, PromptSet, Response
 from arena.corpus.near_duplicates import COMPARED, SIMILAR, near_duplicates, within
+from arena.corpus.personal import kinds_in
 from arena.corpus.prompt_filter import PromptFilter
 from arena.corpus.publishing import NotPublishableError, publish, reinstate, retire
 from arena.raters import access
@@ -25,6 +26,8 @@ from arena.raters.models import Role
 from arena.row_numbers import as_id
 from arena.save_once import save_once
 
+# A draft of more is looked at as far as that: the file it came from was looked at whole.
+PROMPTS_LOOKED_AT = 2_000
 PROMPTS_A_PAGE = 50
 CHANGES_A_PAGE = 20
 DUPLICATES_SHOWN = 200
@@ -79,7 +82,19 @@ def prompt_set_page(request: HttpRequest, pk: int) -> HttpResponse:
     }
     if getattr(request, "htmx", False):
         return render(request, "corpus/page.html#prompts", context)
-    return render(request, "corpus/page.html", context | {"facts": facts_of(prompt_set)})
+    return render(request, "corpus/page.html", context | before_publishing(prompt_set))
+
+
+def before_publishing(prompt_set: PromptSet) -> dict[str, Any]:
+    return {"facts": facts_of(prompt_set), "personal": personal_prompts(prompt_set)}
+
+
+def personal_prompts(prompt_set: PromptSet) -> list[Prompt]:
+    """Of a draft those that likely hold personal data: once published they stay, and strangers read them."""
+    if not prompt_set.is_draft:
+        return []
+    prompts = prompt_set.prompts.filter(tombstone__isnull=True).order_by("pk")[:PROMPTS_LOOKED_AT]
+    return [prompt for prompt in prompts if any(kinds_in(prompt.text))]
 
 
 def asked(request: HttpRequest) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from arena.exchange.personal import CARD, EMAIL, PHONE
+from arena.corpus.personal import CARD, EMAIL, PHONE
 
 # What the upload page says about each kind's columns: (name, what it holds, needed).
 COLUMNS = {
@@ -47,10 +47,7 @@ PERSONAL_KINDS = {
 def personal(found: Mapping[str, Any]) -> Iterator[str]:
     """One sentence for each kind of likely personal data."""
     for kind, told in found.items():
-        places = "; ".join(
-            gettext("line %(line)s, %(column)s") % {"line": line, "column": column}
-            for line, column in told["places"]
-        )
+        places = "; ".join(_place(*place) for place in told["places"])
         more = ", …" if told["count"] > len(told["places"]) else ""
         words = ngettext(
             "likely %(kind)s in %(count)s text: %(places)s",
@@ -58,3 +55,11 @@ def personal(found: Mapping[str, Any]) -> Iterator[str]:
             told["count"],
         )
         yield words % {"kind": PERSONAL_KINDS[kind], "count": f"{told['count']:,}", "places": places + more}
+
+
+def _place(line: int, column: str, row: int | None = None, name: str = "") -> str:
+    """Cells that hold line breaks make a file's lines other than a spreadsheet's rows."""
+    words = gettext("line %(line)s, %(column)s") % {"line": line, "column": column}
+    if row is not None and row != line:
+        words = gettext("row %(row)s (%(place)s)") % {"row": row, "place": words}
+    return f"{name}: {words}" if name else words

@@ -66,8 +66,20 @@ def test_a_page_takes_as_many_queries_whatever_the_size(signed_in, draft, django
     for number in range(50):
         add(draft, f"p{number}", "?")
     carol = signed_in("carol")
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         carol.get(f"/prompt-sets/{draft.pk}/")
+
+
+def test_a_draft_names_the_prompts_with_personal_data_until_it_is_published(signed_in, draft):
+    add(draft, "p1", "Write to jo.smith@example.org, please.")
+    add(draft, "p2", "Write to nobody.")
+    carol = signed_in("carol")
+    page = carol.get(f"/prompt-sets/{draft.pk}/").content.decode()
+    assert "1 prompt likely holds personal data" in page
+    notice = page.split("personal data")[1].split("</p>")[0]
+    assert ">p1</a>" in notice and ">p2</a>" not in notice
+    carol.post(f"/prompt-sets/{draft.pk}/publish/")
+    assert "personal data" not in carol.get(f"/prompt-sets/{draft.pk}/").content.decode()
 
 
 def test_a_huge_prompt_is_cut_in_the_list(signed_in, draft):

@@ -2,8 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.corpus.personal import CARD, EMAIL, PHONE, kinds_in
 from arena.exchange.formats.reading import read
-from arena.exchange.personal import CARD, EMAIL, PHONE, Personal, kinds_in
+from arena.exchange.personal import Personal
+from arena.exchange.wording import personal
 
 
 @pytest.mark.parametrize(
@@ -33,7 +35,7 @@ def test_the_first_places_are_named_and_the_rest_counted():
     for row in read("prompts", f"id,prompt\n{rows}".encode()).rows:
         found.look(row)
     assert found.as_json() == {
-        "email": {"count": 7, "places": [(line, "prompt") for line in (2, 3, 4, 5, 6)]}
+        "email": {"count": 7, "places": [(n + 2, "prompt", n + 2, f"p{n}") for n in range(5)]}
     }
 
 
@@ -41,7 +43,7 @@ def test_a_rater_named_by_an_address_is_found():
     found = Personal()
     for row in read("votes", b"model_a,model_b,winner,rater\nx,y,tie,jo@example.org\n").rows:
         found.look(row)
-    assert found.as_json()["email"]["places"] == [(2, "rater")]
+    assert found.as_json()["email"]["places"] == [(2, "rater", 2, "")]
 
 
 @given(st.text())
@@ -52,3 +54,12 @@ def test_any_text_can_be_looked_at(text):
 @pytest.mark.parametrize("text", ["a@" * 50_000, "+1 " * 50_000, "4 1" * 50_000, "a." * 90_000 + "@"])
 def test_a_long_text_is_looked_at_in_linear_time(text):
     assert list(kinds_in(text)) == []
+
+
+def test_a_place_is_named_as_a_spreadsheet_and_as_an_editor_count_it():
+    found = Personal()
+    for row in read("prompts", b'id,prompt\np1,"two\nlines"\np2,jo@example.org\n').rows:
+        found.look(row)
+    assert list(personal(found.as_json())) == [
+        "likely e-mail addresses in 1 text: p2: row 3 (line 4, prompt)"
+    ]

@@ -262,7 +262,7 @@ def test_a_column_that_says_nothing_is_refused(tmp_path, told):
 def test_a_command_points_out_personal_data(tmp_path, capsys):
     (tmp_path / "file.csv").write_text("id,prompt\np1,Write to jo@example.org\n")
     call_command("import_prompts", str(tmp_path / "file.csv"), "--set", "S")
-    assert "likely e-mail addresses in 1 text: line 2, prompt" in capsys.readouterr().out
+    assert "likely e-mail addresses in 1 text: p1: line 2, prompt" in capsys.readouterr().out
 
 
 # --- what the page says besides ---------------------------------------------------------------------------
@@ -272,9 +272,9 @@ def test_likely_personal_data_is_pointed_out_and_no_reason_to_refuse(carol):
     content = "id,prompt\np1,Write to jo@example.org or +44 20 7946 0018\np2,Pay with 4111 1111 1111 1111\n"
     record = upload(carol, "prompts", "Start", content)
     page = page_of(carol, record)
-    assert "likely e-mail addresses in 1 text: line 2, prompt" in page
-    assert "likely phone numbers in 1 text: line 2, prompt" in page
-    assert "likely card numbers in 1 text: line 3, prompt" in page
+    assert "likely e-mail addresses in 1 text: p1: line 2, prompt" in page
+    assert "likely phone numbers in 1 text: p1: line 2, prompt" in page
+    assert "likely card numbers in 1 text: p2: line 3, prompt" in page
     assert confirm(carol, record).added == 2
 
 

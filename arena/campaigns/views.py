@@ -19,6 +19,7 @@ from arena.corpus.models import PromptSet
 from arena.corpus.publishing import NotPublishableError, publish
 from arena.raters import access
 from arena.raters.models import Role
+from arena.row_numbers import as_id
 
 
 @require_GET
@@ -33,7 +34,9 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
 @access.admin_required
 def campaign_new(request: HttpRequest) -> HttpResponseBase:
     team = access.acting_team(request.user)
-    chosen = choosable_sets(team).filter(pk__in=[pk for pk in request.GET.getlist("set") if pk.isdecimal()])
+    chosen = choosable_sets(team).filter(
+        pk__in=[pk for told in request.GET.getlist("set") if (pk := as_id(told)) is not None]
+    )
     initial = {"prompt_sets": chosen} if chosen.exists() else {}
     form = NewCampaignForm(request.POST if request.method == "POST" else None, team=team, initial=initial)
     if form.is_valid() and (campaign := form.store()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from arena.exchange.formats.reading import Layout
 from arena.exchange.models import Import
 from arena.exchange.plans import latest_set
 
+_NUMBER = re.compile(r"\d+\.?\d*|\.\d+")
 _KEYS = {"id": "prompt_id", "text": "prompt"}  # what these headers mean beside columns of models
 
 
@@ -88,7 +90,7 @@ def _cells(layout: Layout, header: str) -> list[str]:
 
 def _is_of_numbers(layout: Layout, header: str) -> bool:
     cells = _cells(layout, header)
-    return bool(cells) and all(cell.strip().replace(".", "", 1).isdigit() for cell in cells)
+    return bool(cells) and all(_NUMBER.fullmatch(cell.strip()) for cell in cells)
 
 
 def response_columns(layout: Layout | None, how: How) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from arena.corpus.models import Competitor
 from arena.leaderboards.board_rows import Column, Placed
 from arena.leaderboards.charts import Estimate
+from arena.row_numbers import as_id
 
 ROWS_AT_ONCE = 80
 RANK = "rank"
@@ -44,7 +45,7 @@ class View:
             query=asked.get("q", "").strip()[:200],
             sort=sort if sort in SORTS else RANK,
             pins=tuple(asked.getlist("pin")[:ROWS_AT_ONCE]),
-            page=int(page) if page.isascii() and page.isdigit() and 0 < len(page) < 7 else 1,
+            page=as_id(page) or 1,
         )
 
     def parameters(self, page: int) -> str:

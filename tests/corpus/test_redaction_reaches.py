@@ -51,7 +51,8 @@ OTHERS = {
     "Calibration.left_out CallAttempt.answering_model CallAttempt.system_fingerprint",
     "Response.answering_model",
     "CampaignAgreement.figures CampaignAgreement.seen JudgeCard.figures JudgeCard.seen RunFigures.figures",
-    "Leaderboard.policies Snapshot.counts Snapshot.options Snapshot.coefficients Snapshot.warnings",
+    "Leaderboard.policies Leaderboard.part Snapshot.counts Snapshot.options",
+    "Snapshot.coefficients Snapshot.warnings",
     "Standing.flags PairResult.details SnapshotChart.spec SnapshotChart.light SnapshotChart.dark",
     "SnapshotChart.failure SnapshotRun.reason Export.failure Vote.idempotency_key Origin.label Origin.key",
     # of a file: its name, how it is read, where personal data stands

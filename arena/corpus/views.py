@@ -82,11 +82,8 @@ def prompt_set_page(request: HttpRequest, pk: int) -> HttpResponse:
     }
     if getattr(request, "htmx", False):
         return render(request, "corpus/page.html#prompts", context)
-    return render(request, "corpus/page.html", context | before_publishing(prompt_set))
-
-
-def before_publishing(prompt_set: PromptSet) -> dict[str, Any]:
-    return {"facts": facts_of(prompt_set), "personal": personal_prompts(prompt_set)}
+    context |= {"facts": facts_of(prompt_set), "personal": personal_prompts(prompt_set)}
+    return render(request, "corpus/page.html", context)
 
 
 def personal_prompts(prompt_set: PromptSet) -> list[Prompt]:

@@ -10,6 +10,7 @@ from django.urls import reverse
 from arena.corpus.models import Competitor, Prompt, Response
 from arena.exchange import uploads
 from arena.exchange.models import Import
+from tests.exchange.import_pages import confirm, page_of, reread
 
 pytestmark = pytest.mark.django_db
 
@@ -36,29 +37,6 @@ def upload(visitor: Client, kind: str, content: str | bytes, **fields) -> Import
     sent = {"target": "Wetter", "file": SimpleUploadedFile("wetter.csv", raw)} | fields
     assert visitor.post(f"/imports/new/?kind={kind}", sent).status_code == 302
     return Import.objects.latest("pk")
-
-
-def page_of(visitor: Client, record: Import) -> str:
-    answer = visitor.get(reverse("import", args=[record.public_id]))
-    assert answer.status_code == 200
-    return answer.content.decode().replace("&#" + "x27;", "'")
-
-
-def reread(visitor: Client, record: Import, **changed) -> Import:
-    """Sends the form as the page shows it, with some fields changed."""
-    form = visitor.get(reverse("import", args=[record.public_id])).context["form"]
-    data = {name: form[name].initial for name in form.fields if form[name].initial} | changed
-    answer = visitor.post(reverse("import-reread", args=[record.public_id]), data)
-    assert answer.status_code == 302, answer.content.decode()
-    record.refresh_from_db()
-    return record
-
-
-def confirm(visitor: Client, record: Import) -> Import:
-    visitor.post(reverse("import-confirm", args=[record.public_id]))
-    record.refresh_from_db()
-    assert record.state == "done", (record.state, record.errors)
-    return record
 
 
 @pytest.fixture

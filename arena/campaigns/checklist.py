@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.functional import Promise
@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from arena.campaigns.guide_texts import is_starting_text
 from arena.campaigns.models import Campaign
 from arena.campaigns.opening import missing_by_step
-from arena.corpus.models import Competitor, Prompt, PromptSet, Response
+from arena.corpus.models import Competitor, Prompt, PromptSet, Response, is_fit_to_fight
 
 TITLES: dict[str, Promise] = {
     "prompts": gettext_lazy("Prompt sets"),
@@ -59,16 +59,20 @@ class Step:
 
 @dataclass(frozen=True)
 class ModelOnList:
-    """A model with the number of the campaign's prompts for which it has a response fit to be drawn."""
+    """A model with the number of the campaign's prompts for which it has a response fit to be drawn.
+
+    `redacted` prompts have lost theirs: that is on purpose and nothing to ask for again.
+    """
 
     competitor: Competitor
     answered: int
     prompts: int
+    redacted: int = 0
     drawable: int = 0  # its responses that may be shown, now or once their prompts are published
 
     @property
     def lacks(self) -> int:
-        return self.prompts - self.answered
+        return self.prompts - self.answered - self.redacted
 
 
 def steps(campaign: Campaign, models: Sequence[ModelOnList]) -> list[Step]:
@@ -98,11 +102,7 @@ def prompt_facts(campaign: Campaign) -> list[str]:
 
 
 def model_facts(models: Sequence[ModelOnList]) -> tuple[list[str], list[str]]:
-    facts = [
-        _("%(name)s: %(answered)s of %(prompts)s")
-        % {"name": one.competitor.name, "answered": one.answered, "prompts": one.prompts}
-        for one in models
-    ]
+    facts = [model_fact(one) for one in models]
     lacking = [one for one in models if one.lacks]
     if not models or not lacking:
         return facts, []
@@ -114,21 +114,41 @@ def model_facts(models: Sequence[ModelOnList]) -> tuple[list[str], list[str]]:
     return facts, [words % {"n": len(lacking)}]
 
 
+def model_fact(one: ModelOnList) -> str:
+    numbers = {
+        "name": one.competitor.name,
+        "answered": one.answered,
+        "prompts": one.prompts,
+        "redacted": one.redacted,
+    }
+    if one.redacted:
+        return _("%(name)s: %(answered)s of %(prompts)s, %(redacted)s redacted") % numbers
+    return _("%(name)s: %(answered)s of %(prompts)s") % numbers
+
+
 def models_of(campaign: Campaign) -> list[ModelOnList]:
     """All its models, the fewest responses last."""
-    fit = Response.objects.fit_to_fight(campaign.leak_policy)
-    fit = fit.filter(prompt__prompt_set__in=campaign.prompt_sets.values("pk")).order_by()
-    rows = fit.values_list("competitor").annotate(
-        answered=Count("prompt", distinct=True),
-        drawable=Count("pk"),
+    fit = is_fit_to_fight(campaign.leak_policy)
+    redacted = Q(tombstone__isnull=False, prompt__tombstone__isnull=True)
+    there = Response.objects.filter(
+        fit | redacted, is_blank=False, prompt__prompt_set__in=campaign.prompt_sets.values("pk")
     )
-    found = {pk: (answered, drawable) for pk, answered, drawable in rows}
+    rows = (
+        there.order_by()
+        .values_list("competitor")
+        .annotate(
+            known=Count("prompt", distinct=True),
+            answered=Count("prompt", distinct=True, filter=fit),
+            drawable=Count("pk", filter=fit),
+        )
+    )
+    found = {pk: counted for pk, *counted in rows}
     prompts = prompts_to_answer(campaign)
     models = []
     for one in campaign.competitors.order_by("name"):
-        answered, drawable = found.get(one.pk, (0, 0))
+        known, answered, drawable = found.get(one.pk, (0, 0, 0))
         is_drawn = one.status == Competitor.Status.ACTIVE
-        models.append(ModelOnList(one, answered, prompts, drawable if is_drawn else 0))
+        models.append(ModelOnList(one, answered, prompts, known - answered, drawable if is_drawn else 0))
     return sorted(models, key=lambda one: one.lacks)
 
 

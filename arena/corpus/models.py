@@ -194,6 +194,17 @@ class Competitor(Arriving):
         return self.role == self.Role.SENTINEL and self.name_key in _HOLDER_KEYS
 
 
+def is_fit_to_fight(leak_policy: str) -> Q:
+    there = Q(is_blank=False, tombstone__isnull=True, prompt__tombstone__isnull=True)
+    if leak_policy == "exclude":
+        return there & Q(leak__in=[Response.Leak.CLEAN, Response.Leak.DISMISSED])
+    if leak_policy == "mask":
+        return there & ~Q(leak=Response.Leak.UNCHECKED)
+    if leak_policy == "flag":
+        return there
+    raise ValueError(f"a leak policy is flag, exclude or mask, not {leak_policy!r}")
+
+
 class ResponseQuerySet(models.QuerySet["Response"]):
     def by_models(self) -> "ResponseQuerySet":
         """Without the texts of golds, which no model wrote."""
@@ -204,14 +215,7 @@ class ResponseQuerySet(models.QuerySet["Response"]):
 
         `leak_policy` is flag, exclude or mask, as in the campaign.
         """
-        there = self.filter(is_blank=False, tombstone__isnull=True, prompt__tombstone__isnull=True)
-        if leak_policy == "exclude":
-            return there.filter(leak__in=[Response.Leak.CLEAN, Response.Leak.DISMISSED])
-        if leak_policy == "mask":
-            return there.exclude(leak=Response.Leak.UNCHECKED)
-        if leak_policy == "flag":
-            return there
-        raise ValueError(f"a leak policy is flag, exclude or mask, not {leak_policy!r}")
+        return self.filter(is_fit_to_fight(leak_policy))
 
 
 class Response(Arriving):

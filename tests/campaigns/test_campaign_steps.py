@@ -3,6 +3,7 @@ import pytest
 from arena.campaigns import checklist
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, PromptSet, Response
+from arena.corpus.redaction import redact_response
 
 pytestmark = pytest.mark.django_db
 
@@ -85,6 +86,31 @@ def test_each_model_is_told_with_the_prompts_it_has_answered(small_campaign):
         for one in checklist.models_of(small_campaign.campaign)
     ]
     assert found == [("Ember", 4, 4), ("Grove", 3, 4), ("Fjord", 0, 4)]
+
+
+@pytest.mark.parametrize("policy", ["flag", "exclude", "mask"])
+def test_a_redacted_response_is_told_apart_and_not_lacking(signed_in, small_campaign, policy):
+    Campaign.objects.update(leak_policy=policy)
+    Response.objects.update(leak="clean")
+    first, second = Response.objects.filter(competitor__name="Grove")[:2]
+    redact_response(first, reason="a name", by="carol")
+    small_campaign.campaign.refresh_from_db()
+    (grove,) = (one for one in checklist.models_of(small_campaign.campaign) if one.competitor.name == "Grove")
+    assert (grove.answered, grove.redacted, grove.lacks, grove.drawable) == (3, 1, 0, 3)
+    assert states(small_campaign.campaign)["models"] == "done"
+    page = signed_in("carol").get("/campaigns/small/").content.decode()
+    assert "3 of 4 prompts, 1 redacted</span>" in page
+    second.delete()
+    assert checklist.models_of(small_campaign.campaign)[-1].lacks == 1
+    assert states(small_campaign.campaign)["models"] == "advice"
+
+
+def test_another_sample_stands_in_for_a_redacted_response(small_campaign, make_response):
+    response = Response.objects.filter(competitor__name="Grove").first()
+    make_response(response.prompt, response.competitor, "Said again.", sample=2)
+    redact_response(response, reason="a name", by="carol")
+    found = {one.competitor.name: one for one in checklist.models_of(small_campaign.campaign)}
+    assert (found["Grove"].answered, found["Grove"].redacted, found["Grove"].drawable) == (4, 0, 4)
 
 
 @pytest.mark.parametrize(

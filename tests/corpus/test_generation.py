@@ -8,6 +8,7 @@ from arena.corpus.generation_models import GenerationCall, GenerationRun
 from arena.corpus.generation_planning import CannotGenerateError, estimate, plan_run
 from arena.corpus.generation_progress import read_progress
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response
+from arena.corpus.redaction import redact_response
 from arena.endpoints import ledger
 from arena.endpoints.asking import do_one, handle_failure
 from arena.endpoints.models import Call, CallAttempt, Endpoint
@@ -211,6 +212,16 @@ def test_a_prompt_redacted_after_the_start_is_not_sent(solo, server):
     work_off()
     run.refresh_from_db()
     assert (server.calls, run.status) == (0, GenerationRun.Status.COMPLETED)
+
+
+def test_a_redacted_response_is_not_asked_for_again(studio, server):
+    run_all(studio)
+    before = server.calls
+    redact_response(Response.objects.first(), reason="slander", by="carol")
+    assert estimate(studio.prompt_set, studio.competitors, samples=1).calls == 0
+    with pytest.raises(CannotGenerateError, match="nothing is missing"):
+        plan_run(studio.prompt_set, studio.competitors)
+    assert server.calls == before
 
 
 def test_a_response_imported_meanwhile_stands_and_is_not_bought(solo, server, make_response):

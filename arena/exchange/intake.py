@@ -12,6 +12,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
 
 from arena.exchange import onward, recall, uploads
+from arena.exchange.error_list import error_list
 from arena.exchange.formats.how import AS_FOUND, How
 from arena.exchange.formats.problems import RefusedError
 from arena.exchange.imports import OvertakenError, outcome, plan_import, store
@@ -112,8 +113,8 @@ def work_on(record: Import) -> None:
 def _check(shift: Shift) -> None:
     record = shift.record
     recalled = recall.apply(record) if record.turn == 1 else []
-    with uploads.list_of_errors(record) as every_error:
-        plan = _plan(record, _each(shift.note), every_error)
+    with error_list(uploads.errors_path(record)) as errors:
+        plan = _plan(record, _each(shift.note), errors.add)
     state = Import.State.PREVIEWED if plan.is_sound else Import.State.REFUSED
     shift.note(0)
     found = outcome(plan)
@@ -126,8 +127,8 @@ def _store(shift: Shift) -> None:
     """Checked anew: what is stored may have changed since the preview."""
     record = shift.record
     remove_rest(record)
-    with uploads.list_of_errors(record) as every_error:
-        plan = _plan(record, _each(lambda _count: shift.note(0)), every_error)
+    with error_list(uploads.errors_path(record)) as errors:
+        plan = _plan(record, _each(lambda _count: shift.note(0)), errors.add)
     if not plan.is_sound:
         shift.end(Import.State.REFUSED, **outcome(plan))
         return

@@ -1,10 +1,7 @@
 """Uploaded files while they wait to be imported, under generated names beside the database."""
 
-import csv
 import os
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,8 +9,6 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
-from arena.exchange.export_files import escape
-from arena.exchange.formats.problems import Problem
 from arena.exchange.models import Import
 
 KEPT_HOURS = 24
@@ -49,22 +44,6 @@ def errors_path(record: Import) -> Path:
 
 def is_kept(record: Import) -> bool:
     return bool(record.stored_as) and path_of(record).is_file()
-
-
-@contextmanager
-def list_of_errors(record: Import) -> Iterator[Callable[[Problem], object]]:
-    """Takes errors one by one for the download; without any there is no file."""
-    path = errors_path(record)
-    with path.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.writer(file, lineterminator="\r\n")
-        writer.writerow(("line", "column", "reason"))
-        empty = file.tell()
-        yield lambda problem: writer.writerow(
-            (problem.line or "", escape(problem.column or ""), escape(problem.reason))
-        )
-        written = file.tell() > empty
-    if not written:
-        path.unlink()
 
 
 def forget(record: Import) -> None:

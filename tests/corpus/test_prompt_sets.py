@@ -1,5 +1,6 @@
 import pytest
 
+from arena.corpus import views
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response
 from arena.corpus.publishing import NotPublishableError, content_hash, publish
 from arena.raters.models import Team
@@ -80,6 +81,19 @@ def test_a_draft_names_the_prompts_with_personal_data_until_it_is_published(sign
     assert ">p1</a>" in notice and ">p2</a>" not in notice
     carol.post(f"/prompt-sets/{draft.pk}/publish/")
     assert "personal data" not in carol.get(f"/prompt-sets/{draft.pk}/").content.decode()
+
+
+@pytest.mark.parametrize("bound", ["PROMPTS_LOOKED_AT", "CHARACTERS_LOOKED_AT"])
+def test_a_draft_says_how_far_personal_data_was_looked_for(signed_in, draft, monkeypatch, bound):
+    for number in range(3):
+        add(draft, f"p{number}", f"Write to jo{number}@example.org")
+    carol = signed_in("carol")
+    page = carol.get(f"/prompt-sets/{draft.pk}/").content.decode()
+    assert "3 prompts likely hold" in page and "was looked for" not in page
+    monkeypatch.setattr(views, bound, {"PROMPTS_LOOKED_AT": 2, "CHARACTERS_LOOKED_AT": 60}[bound])
+    page = carol.get(f"/prompt-sets/{draft.pk}/").content.decode()
+    assert "2 prompts likely hold" in page
+    assert "looked for in the first 2 prompts only" in page
 
 
 def test_a_huge_prompt_is_cut_in_the_list(signed_in, draft):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from arena.corpus.render import RENDERER_VERSION
+
 SLUG = "bench"
 OUTCOMES = ("model_a", "model_b", "tie", "both_bad")
 WORDS = (
@@ -88,7 +90,7 @@ def make_campaign(arguments: argparse.Namespace):
                 external_id=str(number),
                 messages=[{"role": "user", "content": f"Prompt {number}?"}],
                 rendered_html=f"<p>Prompt {number}?</p>",
-                renderer_version=1,
+                renderer_version=RENDERER_VERSION,
             )
             for number in range(arguments.prompts)
         ],
@@ -127,7 +129,8 @@ def add_responses(prompt_set, competitor, number: int) -> None:
                 code_blocks=0,
                 emoji=0,
                 rendered_html=f"<p dir='auto'>{text}</p>",
-                renderer_version=1,
+                renderer_version=RENDERER_VERSION,
+                leak=Response.Leak.CLEAN,
             )
         )
     Response.objects.bulk_create(rows, batch_size=500)

@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode
 
+from arena.corpus.render import RENDERER_VERSION
 from bench import battle_data, battle_raters
 
 MODELS = 10
@@ -74,7 +75,7 @@ def fill(rows: int) -> str:
             external_id=f"p{number}",
             messages=[{"role": "user", "content": f"Prompt {number}?"}],
             rendered_html=f"<p>Prompt {number}?</p>",
-            renderer_version=1,
+            renderer_version=RENDERER_VERSION,
         )
         for number in range(-(-rows // MODELS))
     )

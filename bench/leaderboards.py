@@ -118,14 +118,12 @@ def take(_options: argparse.Namespace) -> dict:
 
 
 def page(_options: argparse.Namespace) -> dict:
-    """Server time of the board page from a snapshot, and what it weighs."""
-    import django
-
-    django.setup()
+    """Server time of the board page from a snapshot, and what it weighs; loaded as by the web server."""
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
+    import arena.web  # noqa: F401
     from arena.campaigns.models import Campaign
     from arena.leaderboards.models import Leaderboard
 

@@ -94,6 +94,12 @@ def test_nothing_gets_round_escaping_forgery_protection_or_the_content_policy():
     assert found == []
 
 
+def test_no_row_is_written_by_a_statement_that_is_made_while_votes_wait():
+    """`bulk_update` makes its own within its transaction, 0.4 ms for each value: use CompiledUpdate."""
+    files = written_files("arena", suffixes=(".py",))
+    assert [str(path.relative_to(ROOT)) for path in files if ".bulk_update(" in path.read_text()] == []
+
+
 # A file of its own, which the policy lets have this one style sheet, by its hash.
 OWN_FILES = {"templates/leaderboards/report.html: <style"}
 

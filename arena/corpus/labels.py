@@ -11,12 +11,14 @@ from collections.abc import Mapping, Sequence
 from django.db import transaction
 from django.utils import timezone
 
+from arena.compiled import CompiledUpdate
 from arena.corpus.hardness import Flag, given, is_hard
 from arena.corpus.label_models import LabelChange
 from arena.corpus.models import HARD_CRITERIA, Prompt
 
 LABELS = ("is_hard", *HARD_CRITERIA)
 _CHUNK = 500
+_write = CompiledUpdate(lambda prompt: Prompt.objects.filter(pk=prompt))
 
 
 def labels_of(prompt: Prompt) -> dict[str, Flag]:
@@ -63,7 +65,8 @@ def _set(new: Mapping[int, Mapping[str, Flag]], source: str, by: str) -> int:
             setattr(prompt, name, value)
         prompts.append(prompt)
         changes.append(LabelChange(prompt=prompt, was=was, source=source, by=by[:150], at=now))
-    Prompt.objects.bulk_update(prompts, LABELS)
+    for prompt in prompts:
+        _write(labels_of(prompt), prompt=prompt.pk)
     LabelChange.objects.bulk_create(changes)
     return len(prompts)
 

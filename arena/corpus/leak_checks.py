@@ -10,14 +10,16 @@ import time
 from collections.abc import Iterable
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from arena.corpus.leaks import Leak, Names, find_leaks, mask
 from arena.corpus.models import Competitor, Response
 from arena.corpus.render import render
+from arena.giving_way import give_way
 
 _BATCH = 100
-_WRITTEN = ("leak", "leak_words", "masked_html")
+_AGAIN = 500  # rows of one transaction
+_CLEAN = {"leak": Response.Leak.CLEAN, "leak_words": [], "masked_html": ""}
 _MOST_WORDS = 20
 
 
@@ -101,20 +103,34 @@ def masked_again(response: Response) -> str:
 
 def _store(batch: list[Response]) -> None:
     """A response that was redacted or looked at meanwhile is left as it is."""
+    unchecked = Response.stored.filter(leak=Response.Leak.UNCHECKED)
+    still = unchecked.filter(tombstone__isnull=True)
+    clean = [response.pk for response in batch if response.leak == Response.Leak.CLEAN]
+    begun = time.monotonic()
     with transaction.atomic():
-        mine = Response.objects.select_for_update().filter(pk__in=[response.pk for response in batch])
-        still = set(
-            mine.filter(leak=Response.Leak.UNCHECKED, tombstone__isnull=True).values_list("pk", flat=True)
-        )
-        Response.objects.bulk_update([response for response in batch if response.pk in still], _WRITTEN)
-        gone = Q(leak=Response.Leak.UNCHECKED) & ~Q(tombstone__isnull=True)
-        mine.filter(gone).update(leak=Response.Leak.CLEAN, leak_words=[], masked_html="")
+        still.filter(pk__in=clean).update(**_CLEAN)
+        for response in batch:
+            if response.leak != Response.Leak.CLEAN:
+                found = {name: getattr(response, name) for name in _CLEAN}
+                still.filter(pk=response.pk).update(**found)
+        redacted = unchecked.exclude(tombstone__isnull=True)
+        redacted.filter(pk__in=[response.pk for response in batch]).update(**_CLEAN)
+    give_way(time.monotonic() - begun)
 
 
 def look_again(responses: QuerySet[Response]) -> int:
-    """Have them looked at anew; words that an admin has dismissed stay dismissed."""
-    responses.filter(leak=Response.Leak.FOUND).update(leak_words=[])
-    return responses.exclude(leak=Response.Leak.UNCHECKED).update(leak=Response.Leak.UNCHECKED)
+    """Have them looked at anew; words that an admin has dismissed stay dismissed. How many there are."""
+    checked = responses.exclude(leak=Response.Leak.UNCHECKED).order_by("pk").values_list("pk", flat=True)
+    after, done = 0, 0
+    while pks := list(checked.filter(pk__gt=after)[:_AGAIN]):
+        begun = time.monotonic()
+        with transaction.atomic():
+            rows = Response.stored.filter(pk__in=pks)
+            rows.filter(leak=Response.Leak.FOUND).update(leak_words=[])
+            done += rows.update(leak=Response.Leak.UNCHECKED)
+        give_way(time.monotonic() - begun)
+        after = pks[-1]
+    return done
 
 
 def dismiss(response: Response) -> bool:

@@ -16,6 +16,7 @@ from django.db.models import Q, QuerySet
 from arena.corpus.leak_checks import masked_again
 from arena.corpus.models import Prompt, Response
 from arena.corpus.render import RENDERER_VERSION, render, render_turns
+from arena.giving_way import give_way
 
 # Prompts that are asked for at once; each is written in a transaction of its own.
 _BATCH = 50
@@ -66,9 +67,11 @@ def _render(prompt: int) -> int:
         changes += [_of_response(one) for one in Response.stored.filter(_older(), prompt=prompt)]
         if not changes:
             break
+        begun = time.monotonic()
         with transaction.atomic():
             for still, values in changes:
                 rendered += still.update(**values, renderer_version=RENDERER_VERSION)
+        give_way(time.monotonic() - begun)
     return rendered
 
 

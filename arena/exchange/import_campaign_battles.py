@@ -10,6 +10,7 @@ from arena.battles.gold_models import Gold
 from arena.battles.models import Battle, BattleNote, Exclusion, Retraction, Vote
 from arena.battles.pair_models import PairCount
 from arena.campaigns.models import Guide
+from arena.compiled import CompiledUpdate
 from arena.exchange.formats.canonical import PARSERS
 from arena.exchange.formats.cells import Cells
 from arena.exchange.import_campaign_return import Return, Row, moment, prompt_key
@@ -156,9 +157,10 @@ def _store_notes(back: Return) -> None:
         for row in back.each("notes", dict)
     ]
     BattleNote.objects.bulk_create(notes, batch_size=BATCH)
+    write = CompiledUpdate(lambda pk: BattleNote.objects.filter(pk=pk))
     for note, row in zip(notes, back.each("notes", dict), strict=True):
         note.at = moment(row["at"]) or note.at
-    BattleNote.objects.bulk_update(notes, ["at"], batch_size=BATCH)
+        write({"at": note.at}, pk=note.pk)
 
 
 def _count_pairs(back: Return) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db.models import Model
 
+from arena.compiled import CompiledUpdate
 from arena.corpus.label_models import LabelChange, SpotCheck
 from arena.exchange.export_plans import PLAN
 from arena.exchange.exports import REPORT_FIELDS
@@ -86,6 +87,7 @@ def store_dated(made: Sequence[Any], rows: Sequence[Row], column: str) -> None:
         return
     model: type[Model] = type(made[0])
     model._default_manager.bulk_create(made, batch_size=BATCH)
+    write = CompiledUpdate(lambda pk: model._default_manager.filter(pk=pk))
     for one, row in zip(made, rows, strict=True):
         setattr(one, column, moment(row[column]))
-    model._default_manager.bulk_update(made, [column], batch_size=BATCH)
+        write({column: getattr(one, column)}, pk=one.pk)

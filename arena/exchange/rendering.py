@@ -1,6 +1,6 @@
 """Texts to HTML and counts; those of a large file in processes beside this one.
 
-Knows no Django, so that a process is there at once. They are nice: whoever waits for a page goes first.
+Knows no Django, so that a process is there at once. Whoever waits for a page goes first.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import suppress
 from itertools import islice
-from pathlib import Path
 
 from arena.corpus.prepared import Prepared, prepare
 
@@ -21,9 +19,7 @@ MANY = 30_000  # texts; fewer are no work for more than one. A file that a web p
 CHUNK = 100  # texts sent at once
 AHEAD = 8  # chunks under way: results don't pile up in front of a slow disk
 PROCESSES = 2
-NICENESS = 10  # within the session
-SESSION_NICENESS = 5  # more, and other work on a busy machine would leave it nothing
-AUTOGROUP = Path("/proc/self/autogroup")
+NICENESS = 19  # where the system has no policy for work in the background
 
 
 def prepare_all(texts: Iterable[str], count: int) -> Iterator[Prepared]:
@@ -61,11 +57,11 @@ def _begin() -> None:
 
 
 def _step_back() -> None:
-    """Linux shares the processor out by session first, and only within one by niceness."""
-    os.nice(NICENESS)
-    with suppress(OSError):
-        os.setsid()
-        AUTOGROUP.write_text(str(SESSION_NICENESS))
+    """They get what the others leave. On Linux whoever wants the processor has it at once."""
+    if hasattr(os, "SCHED_IDLE"):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    else:
+        os.nice(NICENESS)
 
 
 def _end_with_parent() -> None:

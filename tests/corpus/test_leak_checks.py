@@ -1,7 +1,10 @@
 import time
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from arena.corpus import leak_checks
 from arena.corpus.leak_checks import check_unchecked, look_again
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response
 from arena.corpus.redaction import redact_response
@@ -108,6 +111,30 @@ def test_a_redacted_response_has_no_words_left(texts):
     redact_response(texts["own"], reason="x", by="carol")
     check_unchecked()
     assert leaks(texts)["own"] == ("clean", [])
+
+
+def test_what_is_clean_is_written_at_once_however_much_it_is(prompt, ember, make_response):
+    """Votes wait while it is written."""
+
+    def statements(responses: int) -> int:
+        for sample in range(responses):
+            make_response(prompt, ember, f"A fine day {sample}.", sample=Response.objects.count() + 1)
+        with CaptureQueriesContext(connection) as queries:
+            assert check_unchecked() == responses
+        return len(queries)
+
+    assert statements(40) == statements(3)
+
+
+def test_however_many_are_looked_at_anew_votes_are_let_in_between(texts, monkeypatch):
+    check_unchecked()
+    monkeypatch.setattr(leak_checks, "_AGAIN", 2)
+    pauses = []
+    monkeypatch.setattr(leak_checks, "give_way", pauses.append)
+    assert look_again(Response.objects.all()) == 4
+    assert len(pauses) == 2
+    assert {leak for leak, _words in leaks(texts).values()} == {"unchecked"}
+    assert look_again(Response.objects.all()) == 0
 
 
 def test_a_turn_ends_in_time(texts):

@@ -17,18 +17,21 @@ from arena.leaderboards.board_view import SORTS, View
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.forms import VisibilityForm
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
+from arena.leaderboards.packing import packed
 from arena.leaderboards.schedule import request_snapshots
 from arena.raters import access
 from arena.raters.models import Role
 
 
 @require_GET
+@packed
 def board_list(request: HttpRequest) -> HttpResponse:
     context = {"campaigns": list_campaigns(request.user), "section": "boards"}
     return render(request, "leaderboards/list.html", context)
 
 
 @require_GET
+@packed
 @vary_on_headers("HX-Request")
 def board(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = get_visible_campaign(request, campaign)
@@ -57,6 +60,7 @@ def board(request: HttpRequest, campaign: str) -> HttpResponse:
 
 
 @require_GET
+@packed
 def board_compare(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = get_visible_campaign(request, campaign)
     boards = list(visible_boards(request, shown))
@@ -72,6 +76,7 @@ def board_compare(request: HttpRequest, campaign: str) -> HttpResponse:
 
 
 @require_GET
+@packed
 def board_model(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = get_visible_campaign(request, campaign)
     boards = list(visible_boards(request, shown))
@@ -85,6 +90,7 @@ def board_model(request: HttpRequest, campaign: str) -> HttpResponse:
 
 
 @require_GET
+@packed
 def board_charts(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = get_visible_campaign(request, campaign)
     boards = visible_boards(request, shown)
@@ -95,6 +101,7 @@ def board_charts(request: HttpRequest, campaign: str) -> HttpResponse:
 
 
 @require_GET
+@packed
 def chart_svg(request: HttpRequest, campaign: str, slug: str, name: str) -> HttpResponse:
     chart = get_chart(request, campaign, slug, name)
     response = HttpResponse(

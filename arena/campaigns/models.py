@@ -133,6 +133,12 @@ class Campaign(models.Model):
         """Whether its raters have seen, or may see now, the names behind their own votes."""
         return self.names_are_out or self.names_shown_at is not None
 
+    @classmethod
+    def with_names_shown(cls) -> Q:
+        """Campaigns of which `names_were_shown` holds."""
+        closed = Q(status=cls.Status.CLOSED, reveal=cls.Reveal.AFTER_CLOSE)
+        return Q(reveal=cls.Reveal.AFTER_VOTE) | closed | Q(names_shown_at__isnull=False)
+
     @property
     def reopening_needs_consent(self) -> bool:
         """Whether closing has shown raters names that new votes would have to be blind to."""

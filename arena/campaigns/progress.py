@@ -28,6 +28,27 @@ def cast_so_far(campaign: Campaign) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
+class Exposed:
+    """Of the responses that can be drawn, those whose names at least one rater has been shown."""
+
+    responses: int
+    of: int
+
+    @property
+    def percent(self) -> int:
+        return round(100 * self.responses / self.of)
+
+
+def exposed(campaign: Campaign) -> Exposed | None:
+    """None without responses. What another campaign showed of them counts too."""
+    showing = Campaign.objects.filter(Campaign.with_names_shown(), team=campaign.team_id)
+    voted = campaign.battles.model.objects.filter(STANDING, campaign__in=showing.values("pk"))
+    seen = Q(pk__in=voted.values("response_a")) | Q(pk__in=voted.values("response_b"))
+    found = drawable_responses(campaign).order_by().aggregate(all=Count("pk"), seen=Count("pk", filter=seen))
+    return Exposed(found["seen"], found["all"]) if found["all"] else None
+
+
+@dataclass(frozen=True)
 class Bar:
     """`done` of `of`, both in the unit that the words name."""
 

@@ -68,6 +68,7 @@ def show(request: HttpRequest, campaign: Campaign, refused: PartForm | None = No
         "models": models,
         "counts": checklist.counts(campaign, models),
         **progress.cast_so_far(campaign),
+        "exposed": progress.exposed(campaign) if may_administer and campaign.reveals_each_vote else None,
         "may_administer": may_administer,
         "section": "campaigns",
         **parts_of(campaign),

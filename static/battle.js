@@ -107,7 +107,7 @@
     begin();
     if (!word.classList.contains("bad")) word.hidden = true;
     window.scrollTo(0, 0);
-    next.querySelector("h1")?.focus({ preventScroll: true });
+    next.querySelector("h2")?.focus({ preventScroll: true });
   }
 
   function advance() {
@@ -151,7 +151,7 @@
   function finish(answer) {
     ahead = [];
     part("battle").replaceWith(document.importNode(answer, true));
-    part("stage").querySelector("h1")?.focus();
+    part("stage").querySelector("h2")?.focus();
   }
 
   /* --- the queue -------------------------------------------------------------------------------------------- */

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from arena.campaigns.models import Guide
+from arena.corpus.models import Prompt, Response
+from arena.corpus.render import render
 from arena.languages import RATERS_PAGES
 from tests.e2e.test_boards import hardly_any_resamples
 from tests.test_access import fill_route, routes, visitors
@@ -72,14 +75,21 @@ def faults_of(page, options: dict) -> list[str]:
     return [f"{one['id']}: {node['target']}" for one in violations for node in one["nodes"]]
 
 
-def test_axe_finds_nothing_on_any_page_of_the_team(look, visitors, fill_route):
+@pytest.fixture
+def headed(small_campaign):
+    """Prompts, responses and the guide begin with a heading of their own."""
+    for model in (Prompt, Response, Guide):
+        model.objects.update(rendered_html=render("# Of the text\n\nWords.\n\n## Below it\n\nMore words."))
+
+
+def test_axe_finds_nothing_on_any_page_of_the_team(look, visitors, fill_route, headed):
     addresses = pages_of(visitors["carol"], fill_route, raters=False)
     assert len(addresses) > 25
     assert look("carol", addresses) == []
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_axe_finds_nothing_on_any_page_of_raters(look, visitors, fill_route, small_campaign, size):
+def test_axe_finds_nothing_on_any_page_of_raters(look, visitors, fill_route, small_campaign, headed, size):
     addresses = pages_of(visitors["alice"], fill_route, raters=True)
     assert len(addresses) > 4
     assert look("alice", addresses, size, findings_by_every_rule) == []

@@ -72,7 +72,7 @@ def test_after_each_vote_the_focus_is_on_the_prompts_heading(page, at_work, camp
     rater = at_work(page)
     rater.begin(campaign.token)
     rater.press("t")
-    assert page.evaluate("document.activeElement.tagName + document.activeElement.textContent") == "H1Prompt"
+    assert page.evaluate("document.activeElement.tagName + document.activeElement.textContent") == "H2Prompt"
     assert page.locator("#announce").text_content() == "Recorded: tie."
 
 
@@ -190,7 +190,8 @@ def test_the_last_vote_leads_to_the_finished_page(page, at_work, make_campaign):
     rater.press("a")
     rater.press("b")
     page.wait_for_selector(".finished")
-    assert page.get_by_role("heading", level=1).inner_text() == "That was the last battle. Thank you!"
+    title = page.locator(".finished").get_by_role("heading").inner_text()
+    assert title == "That was the last battle. Thank you!"
     page.keyboard.press("z")
     page.wait_for_selector("article.battle")
     assert Retraction.objects.count() == 1

@@ -23,6 +23,7 @@ from arena.battles.models import Vote
 from arena.battles.seal_models import Seal
 from arena.campaigns.models import Campaign
 from arena.campaigns.opening import missing_before_open
+from arena.counted import counted
 from arena.endpoints.key_use import endpoint_key
 from arena.endpoints.keys import KeyMissingError
 from arena.endpoints.models import Endpoint
@@ -95,7 +96,7 @@ def folder_findings() -> Iterator[Finding]:
 
 def queue_findings() -> Iterator[Finding]:
     try:
-        yield sound("queue", f"{health.check_queue()}, {health.waiting_tasks()} tasks wait")
+        yield sound("queue", f"{health.check_queue()}, waiting: {counted(health.waiting_tasks(), 'task')}")
     except health.NotReadyError as reason:
         yield unsound("queue", f"{reason}; is ./tiltyard run running?")
 
@@ -120,7 +121,7 @@ def seal_findings() -> Iterator[Finding]:
     waiting = Vote.objects.filter(pk__gt=newest.last_vote if newest else 0)
     if waiting.filter(voted_at__lt=long_ago).exists() and not (newest and newest.at > long_ago):
         yield unsound(
-            "seals", f"{waiting.count()} votes wait for their seal; is ./tiltyard run running its consumer?"
+            "seals", f"unsealed: {counted(waiting.count(), 'vote')}; is ./tiltyard run running its consumer?"
         )
     elif newest:
         yield sound(

@@ -11,6 +11,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from huey.contrib.djhuey import HUEY
 
+from arena.counted import counted
+
 HEARTBEAT = "tiltyard-consumer-heartbeat"
 # The beat is queued every minute like any other work, so a full queue delays it just as it delays a judge.
 STALE_SECONDS = 180
@@ -46,7 +48,7 @@ def check_database() -> str:
     except DatabaseError:
         raise NotReadyError("unreachable") from None
     if missing:
-        raise NotReadyError(f"{len(missing)} migrations are not applied: ./tiltyard manage migrate")
+        raise NotReadyError(f"not applied: {counted(len(missing), 'migration')}; ./tiltyard manage migrate")
     return "ok"
 
 
@@ -62,7 +64,7 @@ def check_queue() -> str:
         raise NotReadyError("no consumer has run yet")
     if age > STALE_SECONDS:
         raise NotReadyError(
-            f"no sign of life from the consumer for {age:.0f} s; {waiting_tasks()} tasks wait"
+            f"no sign of life from the consumer for {age:.0f} s; waiting: {counted(waiting_tasks(), 'task')}"
         )
     return "ok"
 

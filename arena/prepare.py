@@ -17,6 +17,7 @@ from django.urls import reverse
 
 from arena.campaigns.models import Campaign, Invite
 from arena.corpus.models import PromptSet
+from arena.counted import counted
 from arena.health import unapplied_migrations
 from arena.raters.accounts import make_account, password_link
 from arena.raters.models import Membership, Role, Team
@@ -41,7 +42,7 @@ def prepare(say: Say, *, demo: bool) -> None:
 def migrate(say: Say) -> None:
     missing = unapplied_migrations()
     if missing:
-        say(f"Bringing the database up to date ({len(missing)} migrations).")
+        say(f"Bringing the database up to date ({counted(len(missing), 'migration')}).")
         call_command("migrate", interactive=False, verbosity=0)
 
 

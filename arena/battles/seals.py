@@ -19,6 +19,7 @@ from arena.battles.append_only import missing_triggers
 from arena.battles.ballots import digest
 from arena.battles.models import Vote
 from arena.battles.seal_models import Seal
+from arena.counted import counted
 
 CHUNK = 2_000
 PATIENCE, BREATH = 10.0, 0.2  # seconds
@@ -197,13 +198,13 @@ def _covers(seal: Seal, chain: Chain) -> None:
         absent = sorted(set(range(seal.first_vote, seal.last_vote + 1)) - set(chain.numbers))
         named = ", ".join(map(str, absent[:NAMED])) + (" …" if len(absent) > NAMED else "")
         raise FaultError(
-            f"vote {named}: missing; seal {seal.pk} covers {seal.votes} votes from {seal.first_vote} to"
-            f" {seal.last_vote}, and {chain.votes} are there"
+            f"vote {named}: missing; seal {seal.pk} covers {counted(seal.votes, 'vote')} from "
+            f"{seal.first_vote} to {seal.last_vote}, and {chain.votes} are there"
         )
     if chain.votes > seal.votes:
         raise FaultError(
-            f"seal {seal.pk}: it covers {seal.votes} votes up to {seal.last_vote}, and {chain.votes} are"
-            " there: some were slipped in"
+            f"seal {seal.pk}: it covers {counted(seal.votes, 'vote')} up to {seal.last_vote}, and "
+            f"{chain.votes} are there: some were slipped in"
         )
     if chain.fields() != {name: getattr(seal, name) for name in chain.fields()}:
         raise FaultError(

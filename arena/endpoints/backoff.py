@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from random import Random
 
+from arena.counted import counted
+
 MAX_ATTEMPTS = 6
 FIRST_WAIT = 1.0  # seconds
 LONGEST_WAIT = 60.0  # seconds
@@ -36,7 +38,7 @@ def next_step(attempts: int, retryable: bool, retry_after: float | None, random:
     if not retryable:
         return GiveUp("the failure is none that passes by itself")
     if attempts >= MAX_ATTEMPTS:
-        return GiveUp(f"{attempts} attempts failed")
+        return GiveUp(f"{counted(attempts, 'attempt')} failed")
     wait = max(jittered_wait(attempts, random), min(retry_after or 0.0, LONGEST_PAUSE))
     return Retry(wait, pause=wait > CIRCUIT_AFTER)
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from django.db.models import Sum
 
+from arena.counted import counted
 from arena.endpoints import ledger
 from arena.endpoints.models import Call
 from arena.endpoints.runs import Run
@@ -26,7 +27,7 @@ def look(run: Run, call: Call, reserve_usd: Decimal) -> ledger.Later | UsedUp | 
         return None
     attempts = run.attempts()
     if run.max_calls is not None and attempts.count() >= run.max_calls:
-        return UsedUp(f"{run.max_calls} calls are used up")
+        return UsedUp(f"used up: {counted(run.max_calls, 'call')}")
     if run.budget_usd is None:
         return None
     spent = attempts.aggregate(sum=Sum("cost_usd"))["sum"] or Decimal(0)

@@ -62,5 +62,9 @@ class Alike:
             )
             report.notice(words % {"count": f"{len(told):,}", "listed": listed + more})
         if self._unseen:
-            words = _("near-duplicates were looked for among the first %(count)s prompts")
+            words = ngettext(
+                "near-duplicates were looked for among the first %(count)s prompt",
+                "near-duplicates were looked for among the first %(count)s prompts",
+                len(self._new),
+            )
             report.notice(words % {"count": f"{len(self._new):,}"})

@@ -3,6 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from arena.counted import counted
 from arena.exchange import wording
 from arena.exchange.formats.columns import COLUMNS
 from arena.exchange.formats.how import How
@@ -50,7 +51,11 @@ class ImportCommand(BaseCommand):
         except (OvertakenError, StoppedError, RefusedError) as error:
             raise CommandError(str(error) or "The import was cancelled; nothing was stored.") from error
         if record.added:
-            self.stdout.write(self.style.SUCCESS(f"{record.added:,} {self.kind} imported into “{target}”."))
+            self.stdout.write(
+                self.style.SUCCESS(
+                    f"{counted(record.added, self.kind.removesuffix('s'))} imported into “{target}”."
+                )
+            )
         else:
             self.stdout.write(f"Nothing new: all {self.kind} of {file.name} are in “{target}” already.")
 
@@ -78,5 +83,5 @@ class ImportCommand(BaseCommand):
         lines = [f"{plan.file_name}: {problem}" for problem in plan.errors]
         if plan.error_count > len(plan.errors):
             lines.append(f"and {plan.error_count - len(plan.errors):,} more")
-        errors = "1 error" if plan.error_count == 1 else f"{plan.error_count:,} errors"
+        errors = counted(plan.error_count, "error")
         return "\n".join([*lines, f"Nothing was imported: {errors} in {plan.file_name}."])

@@ -18,6 +18,7 @@ from arena.corpus.models import Competitor, Prompt, PromptSet, Response
 from arena.corpus.names import name_key
 from arena.corpus.redaction import REDACTED
 from arena.corpus.render import render
+from arena.counted import counted
 from arena.exchange.export_corpus import STYLE_COUNTS
 from arena.exchange.exports import CAMPAIGN_FIELDS, CAMPAIGN_TIMES, LAYOUT, SUMS
 from arena.exchange.formats.canonical import PARSERS
@@ -90,7 +91,7 @@ def _opened(source: Path) -> Iterator[Path]:
         archive.extractall(place)
         found = list(Path(place).glob(f"*/{SUMS}"))
         if len(found) != 1:
-            raise RefusedError(f"{source.name} holds {len(found)} exports; one is needed")
+            raise RefusedError(f"{source.name} holds {counted(len(found), 'export')}; one is needed")
         yield found[0].parent
 
 

@@ -76,7 +76,11 @@ def _with_ids(prompt_set: PromptSet, rows: Iterable[ResponseRow], report: Report
         if len(found) == 1:
             yield replace(row, prompt_id=found[0], prompt="")
             continue
-        reason = _("“%(set)s” holds %(count)s prompts of exactly this text")
+        reason = (
+            _("“%(set)s” holds %(count)s prompts of exactly this text")
+            if found
+            else _("“%(set)s” holds no prompt of exactly this text")
+        )
         report.error(Problem(reason % {"set": prompt_set, "count": len(found)}, row.line, "prompt"))
 
 

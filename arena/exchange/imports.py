@@ -15,6 +15,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db import IntegrityError
 from django.utils.translation import gettext as _
 
+from arena.counted import counted
 from arena.exchange import import_prompts, import_responses, import_votes
 from arena.exchange.formats.how import AS_FOUND, How
 from arena.exchange.formats.lines import unstorable
@@ -165,7 +166,7 @@ def finish(record: Import, plan: Plan) -> None:
 def store(plan: Plan, shift: Shift) -> None:
     """All rows of the plan, and the record's last change, or nothing at all."""
     if not plan.is_sound:
-        raise ValueError(f"{plan.file_name} has {plan.error_count} errors")
+        raise ValueError(f"{plan.file_name} has {counted(plan.error_count, 'error')}")
     record = shift.record
     for name, value in outcome(plan).items():
         setattr(record, name, value)

@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 
 from arena.battles.models import Battle
 from arena.campaigns.models import Campaign
+from arena.counted import counted
 from arena.endpoints.models import Call
 from arena.judging import ending
 from arena.judging.beside_people import Pair, majority, pair_of, turned, votes_by_pair
@@ -57,7 +58,7 @@ def fix_labels(
     for part in Part.values:
         if part not in parts.values():
             raise CannotPlanError(
-                f"{len(labels)} pairs have a label, which leaves none for the part {part!r}: "
+                f"labelled: {counted(len(labels), 'pair')}, which leaves none for the part {part!r}: "
                 "let people vote on more pairs, or choose another share"
             )
     with transaction.atomic():

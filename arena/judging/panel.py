@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, get_args
 
+from arena.counted import counted
 from arena.judging.swap import Outcome
 
 PanelOutcome = Literal["model_a", "model_b", "tie", "tie_split", "no_verdict"]
@@ -31,7 +32,9 @@ def decide(outcomes: Sequence[str], quorum: int | None = None) -> PanelOutcome:
         raise ValueError("a panel has at least one judge: leave out battles that nobody judged")
     needed = default_quorum(len(outcomes)) if quorum is None else quorum
     if not 1 <= needed <= len(outcomes):
-        raise ValueError(f"a quorum of {needed} among {len(outcomes)} judges: choose 1 to {len(outcomes)}")
+        raise ValueError(
+            f"a quorum of {needed} among {counted(len(outcomes), 'judge')}: choose 1 to {len(outcomes)}"
+        )
     votes = Counter(_vote(outcome) for outcome in outcomes)
     heard = len(outcomes) - votes.pop("no_verdict", 0)
     if heard < needed:

@@ -103,7 +103,11 @@ def _about_votes(snapshot: Snapshot) -> Iterator[str]:
         yield words % {"share": f"{100 * counts['one_sided']:.0f}"}
     for name, differing in counts.get("differing", {}).items():
         if differing < SPARSE * counts["votes"]:
-            words = _("%(feature)s differ in only %(n)s of %(all)s votes: their worth rests on these.")
+            words = ngettext(
+                "%(feature)s differ in only %(n)s of %(all)s vote: their worth rests on these.",
+                "%(feature)s differ in only %(n)s of %(all)s votes: their worth rests on these.",
+                counts["votes"],
+            )
             told = words % {
                 "feature": feature(name, counts["length_unit"]),
                 "n": f"{differing:,}",

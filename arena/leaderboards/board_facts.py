@@ -53,14 +53,19 @@ def say_simulated(snapshots: Sequence[Snapshot]) -> str:
     for snapshot in snapshots:
         simulated, votes = snapshot.counts["simulated"], snapshot.counts["votes"]
         if simulated == votes > 0:
-            return _("All %(n)s votes on this page are simulated. They say nothing about any model.") % {
-                "n": f"{votes:,}"
-            }
+            words = ngettext(
+                "The one vote on this page is simulated. It says nothing about any model.",
+                "All %(n)s votes on this page are simulated. They say nothing about any model.",
+                votes,
+            )
+            return words % {"n": f"{votes:,}"}
         if simulated:
-            return _("%(n)s of the %(all)s votes on this page are simulated.") % {
-                "n": f"{simulated:,}",
-                "all": f"{votes:,}",
-            }
+            words = ngettext(
+                "%(n)s of the %(all)s votes on this page is simulated.",
+                "%(n)s of the %(all)s votes on this page are simulated.",
+                simulated,
+            )
+            return words % {"n": f"{simulated:,}", "all": f"{votes:,}"}
     return ""
 
 

@@ -72,11 +72,14 @@ def _distrust(figures: Plain) -> Iterator[str]:
     """Nothing where the judge passed, or was never tried."""
     sentinels, canaries = figures["sentinels"], figures.get("canaries")
     if sentinels and not sentinels["passed"]:
-        words = _(
-            "This judge isn't to be trusted: %(names)s, which no judge should prefer, won %(share)s of "
-            "%(n)s battles. At most %(limit)s %% is tolerable."
-        )
         wins = sentinels["wins"]
+        words = ngettext(
+            "This judge isn't to be trusted: %(names)s, which no judge should prefer, won %(share)s of "
+            "%(n)s battle. At most %(limit)s %% is tolerable.",
+            "This judge isn't to be trusted: %(names)s, which no judge should prefer, won %(share)s of "
+            "%(n)s battles. At most %(limit)s %% is tolerable.",
+            wins["n"],
+        )
         yield words % {
             "names": ", ".join(sentinels["names"]),
             "share": percent(wins["estimate"]),
@@ -137,17 +140,34 @@ def of_mean(label: str, found: Plain | None, places: int = 2, scale: float = 1, 
 def _facts(figures: Plain) -> Iterator[str]:
     counts = figures["counts"]
     numbers = {name: f"{counts[name]:,}" for name in counts if name != "outcomes"}
-    yield _("%(decided)s of %(judgments)s judgments with a verdict") % numbers
+    words = ngettext(
+        "%(decided)s of %(judgments)s judgment with a verdict",
+        "%(decided)s of %(judgments)s judgments with a verdict",
+        counts["judgments"],
+    )
+    yield words % numbers
+    battles = ngettext("%(battles)s battle", "%(battles)s battles", counts["battles"]) % numbers
     if counts["prompts"]:
-        yield _("%(battles)s battles, %(prompts)s prompts") % numbers
+        prompts = ngettext("%(prompts)s prompt", "%(prompts)s prompts", counts["prompts"]) % numbers
+        yield f"{battles}, {prompts}"
     else:
-        yield _("%(battles)s battles, whose prompts aren't here") % numbers
+        words = ngettext(
+            "%(battles)s, whose prompt isn't here",
+            "%(battles)s, whose prompts aren't here",
+            counts["battles"],
+        )
+        yield words % {"battles": battles}
     if counts["recorded"]:
         yield _("%(recorded)s recorded elsewhere") % numbers
     agreement = figures["agreement"]
     if agreement:
         known = {name: f"{agreement[name]:,}" for name in ("battles", "raters")}
-        yield _("%(battles)s of them people voted on, %(raters)s raters") % known
+        words = ngettext(
+            "%(battles)s of them people voted on, %(raters)s rater",
+            "%(battles)s of them people voted on, %(raters)s raters",
+            agreement["raters"],
+        )
+        yield words % known
 
 
 def _agreement(found: Plain) -> Iterator[AgreementRow]:
@@ -279,7 +299,8 @@ def _cautions(figures: Plain) -> Iterator[str]:
         )
         yield words % {"n": f"{counts['stopped']:,}"}
     if counts["open"]:
-        yield _("%(n)s judgments are still open.") % {"n": f"{counts['open']:,}"}
+        words = ngettext("%(n)s judgment is still open.", "%(n)s judgments are still open.", counts["open"])
+        yield words % {"n": f"{counts['open']:,}"}
 
 
 def _about_canaries(figures: Plain) -> Iterator[str]:
@@ -298,12 +319,12 @@ def _about_people(found: Plain | None) -> Iterator[str]:
         }
     prompts = found["votes"]["every"]["clusters"]
     if prompts < FEW_PROMPTS:
-        yield _(
-            "It shares only %(n)s prompts with people; agreement needs %(least)s or more to mean much."
-        ) % {
-            "n": prompts,
-            "least": FEW_PROMPTS,
-        }
+        words = ngettext(
+            "It shares only %(n)s prompt with people; agreement needs %(least)s or more to mean much.",
+            "It shares only %(n)s prompts with people; agreement needs %(least)s or more to mean much.",
+            prompts,
+        )
+        yield words % {"n": prompts, "least": FEW_PROMPTS}
     people = found["people"]
     if people and people["kappa"] and people["kappa"]["estimate"] < found["ambiguous_below"]:
         words = _("People agree little with each other (κ %(kappa)s): the guide may be ambiguous.")

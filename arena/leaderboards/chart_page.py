@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from arena.leaderboards.board_page import Source, choose_source, columns_of, sources
 from arena.leaderboards.board_rows import Column
@@ -128,7 +128,11 @@ def _chart(name: str, chart: SnapshotChart | None, rows: ChartRows) -> Chart:
         title=title,
         drawn=chart is not None and not chart.failure,
         failure=chart.failure if chart else "",
-        alt=_("%(title)s of %(n)d models; the table below holds the same numbers")
+        alt=ngettext(
+            "%(title)s of %(n)d model; the table below holds the same numbers",
+            "%(title)s of %(n)d models; the table below holds the same numbers",
+            len(rows.models),
+        )
         % {"title": title, "n": len(rows.models)},
         table=TABLES[name](rows),
         note=say_cut(name, rows) or say_order(name, rows),

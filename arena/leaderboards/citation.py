@@ -7,6 +7,7 @@ from datetime import UTC
 from django.conf import settings
 from django.urls import reverse
 
+from arena.counted import counted
 from arena.leaderboards.models import Leaderboard, Snapshot
 
 _DIGEST_SHOWN = 16  # of 64 hexadecimal digits: enough to tell any two vote sets apart
@@ -17,13 +18,13 @@ def cite(snapshot: Snapshot) -> str:
     board = snapshot.leaderboard
     votes = snapshot.counts["votes"]
     by_people = board.source in (Leaderboard.Source.RATERS, Leaderboard.Source.COMBINED)
-    raters = f"{votes:,} votes of {snapshot.counts['raters']:,} raters"
-    counted = raters if by_people else f"{votes:,} judgments"
+    cast = f"{counted(votes, 'vote')} of {counted(snapshot.counts['raters'], 'rater')}"
+    basis = cast if by_people else counted(votes, "judgment")
     cutoff = snapshot.cutoff.astimezone(UTC)
     parts = (
         f"{board.campaign.team.name}",
         board.name,
-        f"Snapshot {snapshot.pk}, {counted} up to {cutoff:%Y-%m-%d %H:%M} UTC",
+        f"Snapshot {snapshot.pk}, {basis} up to {cutoff:%Y-%m-%d %H:%M} UTC",
         f"SHA-256 of the votes {snapshot.vote_digest[:_DIGEST_SHOWN]}…",
     )
     line = ". ".join(part.rstrip(".") for part in parts) + "."

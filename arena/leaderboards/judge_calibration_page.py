@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext_lazy
 
 from arena.battles.models import Vote
 from arena.judging.calibration_models import Calibration, Measurement, Part
@@ -70,12 +71,22 @@ def build(calibration: Calibration) -> CalibrationPage:
 
 def _say_left_out(left_out: dict[str, int]) -> Iterator[str]:
     words = {
-        "few_votes": _("%(n)s pairs have fewer votes than asked for"),
-        "split": _("%(n)s pairs have no majority: people disagree"),
-        "identical": _("%(n)s pairs are two identical texts"),
+        "few_votes": ngettext_lazy(
+            "%(n)s pair has fewer votes than asked for",
+            "%(n)s pairs have fewer votes than asked for",
+            "count",
+        ),
+        "split": ngettext_lazy(
+            "%(n)s pair has no majority: people disagree",
+            "%(n)s pairs have no majority: people disagree",
+            "count",
+        ),
+        "identical": ngettext_lazy(
+            "%(n)s pair is two identical texts", "%(n)s pairs are two identical texts", "count"
+        ),
     }
     for reason, count in left_out.items():
-        yield words[reason] % {"n": f"{count:,}"}
+        yield words[reason] % {"count": count, "n": f"{count:,}"}
 
 
 def _rows(calibration: Calibration) -> Iterator[MeasurementRow]:

@@ -8,6 +8,8 @@ import numpy as np
 from django.db.models import Case, IntegerField, QuerySet, When
 from numpy.typing import NDArray
 
+from arena.counted import counted
+
 # SQLite takes no more than 32,766 parameters in one query.
 LOOKUP_CHUNK = 30_000
 UNKNOWN = -1
@@ -54,7 +56,9 @@ def lookup(rows: QuerySet[Any], ids: NDArray[np.int64], fields: list[Any]) -> li
         tables.append(_part(rows, ids[start : start + LOOKUP_CHUNK], fields))
     table = np.concatenate(tables)
     if not np.array_equal(table[:, 0], ids):
-        raise LookupError(f"{len(ids) - len(table)} rows of {rows.model.__name__} went missing while reading")
+        raise LookupError(
+            f"{counted(len(ids) - len(table), 'row')} of {rows.model.__name__} went missing while reading"
+        )
     return list(table[:, 1:].T)
 
 

@@ -69,7 +69,9 @@ def say_first(first: Sequence[str], models: int, few: str = "") -> str:
     if not first:
         return _("no model has enough votes to be ranked")
     if len(first) == models and few:
-        return _("%(few)s are too few to rank %(n)d models") % {"few": few, "n": models}
+        return ngettext(
+            "%(few)s are too few to rank %(n)d model", "%(few)s are too few to rank %(n)d models", models
+        ) % {"few": few, "n": models}
     if len(first) == models and models > 2:
         return _("nothing tells the %(n)d models apart: all are tied for first") % {"n": models}
     if len(first) == 1:

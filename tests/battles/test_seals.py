@@ -68,7 +68,7 @@ def test_sound_ballots_are_called_sound_and_the_newest_seal_is_printed(sealed_tw
     desk.vote(desk.on_screen())
     said = verify()
     newest = Seal.objects.latest("pk").sha256
-    assert "6 votes are as they were cast, under 2 seals" in said
+    assert "As they were cast: 6 votes, under 2 seals" in said
     assert "1 wait for the next seal" in said
     assert newest in said
     assert "6 votes" in verify(expect=newest)
@@ -122,7 +122,7 @@ def test_a_chain_made_anew_lacks_the_seal_that_was_noted_down(sealed_twice):
     tamper("DELETE FROM arena_seal WHERE previous_id IS NOT NULL")
     tamper("DELETE FROM arena_seal")
     seals.seal_votes()
-    assert "4 votes are as they were cast" in verify()
+    assert "As they were cast: 4 votes" in verify()
     with pytest.raises(CommandError, match=f"the seal {noted} isn't in the chain"):
         verify(expect=noted)
 

@@ -279,7 +279,7 @@ def test_a_cap_on_calls_is_kept_to_the_call(studio, server):
     assert server.calls == Response.objects.count() == 4
     assert run.status == GenerationRun.Status.COMPLETED_WITH_FAILURES
     assert failures() == {"budget_stopped": 2}
-    assert "4 calls are used up" in run.status_reason
+    assert "used up: 4 calls" in run.status_reason
 
 
 def test_a_budget_in_dollars_is_never_exceeded(studio, server):

@@ -118,6 +118,6 @@ def test_the_consumer_goes_on_where_it_stopped_and_rests_when_all_is_done(old, m
 
 def test_the_command_says_what_it_did(old, capsys):
     call_command("render_texts")
-    assert "16 texts are rendered anew" in capsys.readouterr().out
+    assert "Rendered anew: 16 texts, by version" in capsys.readouterr().out
     call_command("render_texts")
     assert "Nothing to do" in capsys.readouterr().out

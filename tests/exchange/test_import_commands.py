@@ -133,7 +133,7 @@ def test_a_file_of_one_model_finds_its_prompts_by_their_exact_text(run, path, tm
 @pytest.mark.parametrize(
     ("content", "options", "words"),
     [
-        ("prompt,response\nWhy? ,x\n", ["--model", "E"], "holds 0 prompts of exactly this text"),
+        ("prompt,response\nWhy? ,x\n", ["--model", "E"], "holds no prompt of exactly this text"),
         ("prompt,response\nTwice,x\n", ["--model", "E"], "holds 2 prompts of exactly this text"),
         ("prompt,response\nWhy?,x\n", [], "the column model is missing"),
         ("prompt_id,model,response\np1,F,x\n", ["--model", "E"], "the file names models itself"),

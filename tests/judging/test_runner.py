@@ -523,7 +523,7 @@ def test_a_cap_on_calls_is_kept_to_the_call(court, server):
     run = run_all(court, max_calls=7)
     assert server.calls == 7
     assert run.status == JudgeRun.Status.COMPLETED_WITH_FAILURES
-    assert run.status_reason == "budget: 7 calls are used up"
+    assert run.status_reason == "budget: used up: 7 calls"
     assert set(states()) == {"parse_failed", "budget_stopped"}
     assert outcomes(run) == {"no_verdict": 6}
 

@@ -149,7 +149,7 @@ def test_votes_that_nobody_seals_are_noticed_and_sealed_ones_are_not(
         drawn_at=at,
     )
     vote = Vote.objects.create(battle=battle, rater=battle.rater, outcome="tie", voted_at=at)
-    assert "1 votes wait for their seal" in problems()["seals"]
+    assert "unsealed: 1 vote" in problems()["seals"]
     covers = {"first_vote": vote.pk, "last_vote": vote.pk, "votes": 1, "sha256": "0" * 64}
     Seal.objects.create(**covers, at=timezone.now())
     assert "seals" not in problems()

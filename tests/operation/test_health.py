@@ -48,7 +48,7 @@ def test_not_ready_while_a_migration_is_missing(client, db):
     recorded.order_by("-pk").first().delete()
     response = client.get("/readyz")
     assert response.status_code == 503
-    assert response.json()["database"] == "1 migrations are not applied: ./tiltyard manage migrate"
+    assert response.json()["database"] == "not applied: 1 migration; ./tiltyard manage migrate"
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from arena.counted import counted
 from arena.exchange.formats.cells import MAX_TEXT, CellError, Cells, Turn, checked
 from arena.exchange.formats.rows import NAME, VOTE_ID, Texts, VoteRow, rivals
 
@@ -37,7 +38,7 @@ def _texts(cells: Cells) -> Texts:
         raise CellError("prompt", "holds no text")
     for column, replies in (("response_a", a), ("response_b", b)):
         if len(replies) != len(asked):
-            raise CellError(column, f"has {len(replies)} turns where prompt has {len(asked)}")
+            raise CellError(column, f"has {counted(len(replies), 'turn')} where prompt has {len(asked)}")
     return Texts(tuple(Turn("user", text) for text in asked), a, b)
 
 

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from arena.counted import counted
 from arena.exchange.formats.canonical import PARSERS
 from arena.exchange.formats.cells import CellError, Cells
 from arena.exchange.formats.columns import REQUIRED, ColumnMap, likely_models
@@ -17,7 +18,7 @@ from arena.exchange.formats.known import AUTO, Format, format_named, format_of
 from arena.exchange.formats.lines import Row
 from arena.exchange.formats.problems import Problem, RefusedError, Report, SkippedError
 from arena.exchange.formats.remarks import Remarks
-from arena.exchange.formats.repeats import counted, without_repeats
+from arena.exchange.formats.repeats import without_repeats
 from arena.exchange.formats.rows import JUDGE, VOTE_ID, AnyRow
 from arena.exchange.formats.tables import Table, open_table
 

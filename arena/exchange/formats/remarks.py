@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from arena.corpus.names import name_key
 from arena.corpus.style_counts import count_style
+from arena.counted import counted
 from arena.exchange.formats.problems import Report
-from arena.exchange.formats.repeats import counted, digest_of
+from arena.exchange.formats.repeats import digest_of
 from arena.exchange.formats.rows import JUDGE, AnyRow, ResponseRow, Texts, VoteRow
 
 _NAMED = 20  # names that are told

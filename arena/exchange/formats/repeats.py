@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
+from arena.counted import counted
 from arena.exchange.formats.problems import Problem, Report
 from arena.exchange.formats.rows import AnyRow, ResponseRow
 
@@ -43,7 +44,3 @@ def digest(plain: object) -> bytes:
 def digest_of(row: AnyRow) -> bytes:
     """Of everything in the row but its line."""
     return digest([value for name, value in vars(row).items() if name != "line"])
-
-
-def counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -3,6 +3,7 @@ from django.db.models import Count, QuerySet
 
 from arena.corpus import leak_checks
 from arena.corpus.models import Response
+from arena.counted import counted
 from arena.management.set_runs import newest_set
 
 
@@ -25,8 +26,8 @@ class Command(BaseCommand):
         counts = dict(responses.values_list("leak").annotate(count=Count("pk")).order_by())
         found, dismissed = counts.get(Response.Leak.FOUND, 0), counts.get(Response.Leak.DISMISSED, 0)
         self.stdout.write(
-            f"{done:,} responses looked at; of {sum(counts.values()):,} in all {found:,} say who wrote them "
-            f"({dismissed:,} more dismissed by an admin)."
+            f"{counted(done, 'response')} looked at; of {sum(counts.values()):,} in all {found:,} say who "
+            f"wrote them ({dismissed:,} more dismissed by an admin)."
         )
 
     def responses(self, name: str | None) -> QuerySet[Response]:

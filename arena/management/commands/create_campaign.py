@@ -8,6 +8,7 @@ from arena.campaigns.models import Campaign, Guide
 from arena.campaigns.opening import NotReadyError, open_campaign
 from arena.campaigns.slugs import SlugRefusedError
 from arena.corpus.models import PromptSet
+from arena.counted import counted
 from arena.raters.models import Team
 
 
@@ -42,7 +43,8 @@ class Command(BaseCommand):
 
     def say(self, campaign: Campaign) -> str:
         state = " and open" if campaign.is_open else ""
-        return f"The campaign “{campaign.slug}” is made{state}, with {campaign.competitors.count()} models."
+        models = counted(campaign.competitors.count(), "model")
+        return f"The campaign “{campaign.slug}” is made{state}, with {models}."
 
     def read(self, file: Path) -> str:
         try:

@@ -5,6 +5,7 @@ from arena.corpus.generation_models import GenerationRun
 from arena.corpus.generation_progress import read_progress
 from arena.corpus.models import Competitor, PromptSet
 from arena.corpus.names import name_key
+from arena.counted import counted
 from arena.management.commands.run_judges import MOST_CALLS, dollars, whole
 from arena.management.set_runs import check_ending, newest_set, work_off
 
@@ -43,9 +44,8 @@ class Command(BaseCommand):
             )
         except generation_planning.CannotGenerateError as refusal:
             raise CommandError(str(refusal)) from None
-        self.stdout.write(
-            f"Run {run.pk}: {run.calls().count()} responses by {len(competitors)} models planned."
-        )
+        responses, models = counted(run.calls().count(), "response"), counted(len(competitors), "model")
+        self.stdout.write(f"Run {run.pk}: {responses} by {models} planned.")
         if options["here"]:
             self.work_off(run)
         else:
@@ -65,5 +65,5 @@ class Command(BaseCommand):
     def work_off(self, run: GenerationRun) -> None:
         work_off(run, generate.ASKER)
         progress = read_progress(run)
-        self.stdout.write(f"Run {run.pk}: {progress.written} responses, {progress.failed} failed.")
+        self.stdout.write(f"Run {run.pk}: {counted(progress.written, 'response')}, {progress.failed} failed.")
         check_ending(run)

@@ -3,6 +3,7 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 from django.db import IntegrityError
 
+from arena.counted import counted
 from arena.exchange.formats.problems import RefusedError
 from arena.exchange.import_campaign import bring_back
 from arena.raters.models import Team
@@ -28,5 +29,5 @@ class Command(BaseCommand):
                 f"Some of these rows are here already ({error}). Nothing was imported."
             ) from error
         self.stdout.write(
-            self.style.SUCCESS(f"“{brought.slug}” imported: {brought.battles.count():,} battles.")
+            self.style.SUCCESS(f"“{brought.slug}” imported: {counted(brought.battles.count(), 'battle')}.")
         )

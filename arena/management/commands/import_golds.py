@@ -4,6 +4,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from arena.battles import golds
 from arena.campaigns.models import Campaign
+from arena.counted import counted
 from arena.exchange import gold_file
 
 
@@ -31,4 +32,4 @@ class Command(BaseCommand):
             added = golds.add(campaign, gold_file.read(campaign, data, options["file"].name), None)
         except golds.NotGoldError as error:
             raise CommandError("\n".join([*error.args[0], "nothing was added"])) from None
-        self.stdout.write(f"{len(added)} golds added; gold_share says how often they come")
+        self.stdout.write(f"{counted(len(added), 'gold')} added; gold_share says how often golds come")

@@ -2,6 +2,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
+from arena.counted import counted
 from arena.exchange import import_labels
 from arena.exchange.formats.problems import RefusedError
 from arena.exchange.plans import latest_set
@@ -28,6 +29,8 @@ class Command(BaseCommand):
             raise CommandError(f"{file.name}: {refusal.problem}") from refusal
         if not checked.is_sound:
             listed = "\n".join(f"{file.name}: {problem}" for problem in checked.errors)
-            raise CommandError(f"{listed}\n{checked.error_count} errors; nothing was changed.")
+            raise CommandError(f"{listed}\n{counted(checked.error_count, 'error')}; nothing was changed.")
         changed = import_labels.apply(checked, "")
-        self.stdout.write(self.style.SUCCESS(f"{changed:,} prompts of “{prompt_set}” have other labels now."))
+        self.stdout.write(
+            self.style.SUCCESS(f"Labelled otherwise now: {counted(changed, 'prompt')} of “{prompt_set}”.")
+        )

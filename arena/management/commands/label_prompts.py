@@ -3,6 +3,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from arena.corpus import label_asking, label_planning, tasks
 from arena.corpus.label_models import LabelRun
 from arena.corpus.models import PromptSet
+from arena.counted import counted
 from arena.endpoints.models import Endpoint
 from arena.management.commands.run_judges import dollars
 from arena.management.set_runs import check_ending, newest_set, work_off
@@ -24,7 +25,9 @@ class Command(BaseCommand):
             run = label_planning.plan_run(prompt_set, endpoint, options["budget"])
         except label_planning.CannotLabelError as refusal:
             raise CommandError(str(refusal)) from None
-        self.stdout.write(f"Run {run.pk}: {run.label_calls.count()} prompts to label by {endpoint.name}.")
+        self.stdout.write(
+            f"Run {run.pk}: {counted(run.label_calls.count(), 'prompt')} to label by {endpoint.name}."
+        )
         if options["here"]:
             self.work_off(run)
         else:

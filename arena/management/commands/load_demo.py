@@ -1,6 +1,7 @@
 from django.core.management.base import BaseCommand, CommandError
 
 from arena import demo
+from arena.counted import counted
 from arena.leaderboards.models import SnapshotRun
 
 
@@ -15,7 +16,7 @@ class Command(BaseCommand):
             campaign = demo.load()
         except demo.DemoRefusedError as error:
             raise CommandError(f"{error}\nNothing was loaded.") from error
-        self.stdout.write(f"Demo campaign loaded: {campaign.battles.count()} simulated votes.")
+        self.stdout.write(f"Demo campaign loaded: {counted(campaign.battles.count(), 'simulated vote')}.")
         for run in demo.take_snapshots(campaign):
             if run.state != SnapshotRun.State.PUBLISHED:
                 self.stderr.write(f"{run.leaderboard.name}: no board yet ({run.state}: {run.reason})")

@@ -2,6 +2,7 @@ from django.core.management.base import BaseCommand
 
 from arena.corpus.render import RENDERER_VERSION
 from arena.corpus.render_again import render_again
+from arena.counted import counted
 
 
 class Command(BaseCommand):
@@ -10,7 +11,7 @@ class Command(BaseCommand):
     def handle(self, *args: object, **options: object) -> None:
         rendered = render_again().rendered
         if rendered:
-            words = f"{rendered} texts are rendered anew, by version {RENDERER_VERSION}."
+            words = f"Rendered anew: {counted(rendered, 'text')}, by version {RENDERER_VERSION}."
         else:
             words = f"Nothing to do: all is rendered by version {RENDERER_VERSION}."
         self.stdout.write(self.style.SUCCESS(words))

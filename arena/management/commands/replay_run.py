@@ -1,5 +1,6 @@
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from arena.counted import counted
 from arena.judging.models import JudgeRun
 from arena.judging.replay import replay
 
@@ -21,8 +22,9 @@ class Command(BaseCommand):
         except ValueError as error:
             raise CommandError(str(error)) from None
         self.stdout.write(
-            f"{found.judgments} findings from {found.replies} recorded replies; {found.without_reply} calls "
-            f"ended without one, {found.unresolved} are still open."
+            f"{counted(found.judgments, 'finding')} from "
+            f"{counted(found.replies, 'recorded reply', 'recorded replies')}; "
+            f"{counted(found.without_reply, 'call')} ended without one, {found.unresolved} are still open."
         )
         for difference in found.differences[:SHOWN]:
             self.stdout.write(
@@ -30,5 +32,7 @@ class Command(BaseCommand):
                 f"now {difference.again!r}"
             )
         if found.differences:
-            raise CommandError(f"{len(found.differences)} differences: the rules for reading have changed")
+            raise CommandError(
+                f"{counted(len(found.differences), 'difference')}: the rules for reading have changed"
+            )
         self.stdout.write("The same.")

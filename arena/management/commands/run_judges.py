@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from arena.campaigns.models import Campaign
+from arena.counted import counted
 from arena.endpoints.ledger import Later
 from arena.judging import choosing, planning, probing, runner, tasks
 from arena.judging.errands import takes_one_response
@@ -96,7 +97,9 @@ class Command(BaseCommand):
         except choosing.CannotPlanError as refusal:
             raise CommandError(str(refusal)) from None
         for run in runs:
-            self.stdout.write(f"Run {run.pk}: {self.count(run)} by {run.judges.count()} judges planned.")
+            self.stdout.write(
+                f"Run {run.pk}: {self.count(run)} by {counted(run.judges.count(), 'judge')} planned."
+            )
             if options["here"]:
                 self.work_off(run)
             else:
@@ -132,7 +135,9 @@ class Command(BaseCommand):
         )
 
     def count(self, run: JudgeRun) -> str:
-        return f"{run.probes.count()} probes" if run.is_probing else f"{run.judgments.count()} judgments"
+        if run.is_probing:
+            return counted(run.probes.count(), "probe")
+        return counted(run.judgments.count(), "judgment")
 
     def campaign(self, slug: str) -> Campaign:
         found = Campaign.objects.filter(slug=slug).first()
@@ -174,10 +179,11 @@ class Command(BaseCommand):
 
 def describe(run: JudgeRun, progress: Progress) -> str:
     if run.is_probing:
-        return f"Run {run.pk}: {progress.parsed} of {progress.calls} probes read, {progress.failed} failed"
+        probes = counted(progress.calls, "probe")
+        return f"Run {run.pk}: {progress.parsed} of {probes} read, {progress.failed} failed"
     outcomes = ", ".join(
         f"{count} {outcome}" for outcome, count in sorted(progress.outcomes.items()) if outcome
     )
     unstable = progress.unstable_percent
     share = "" if unstable is None else f"; {unstable:.1f} % of those with a verdict are unstable"
-    return f"Run {run.pk}: {progress.resolved} judgments ({outcomes or 'none'}){share}"
+    return f"Run {run.pk}: {counted(progress.resolved, 'judgment')} ({outcomes or 'none'}){share}"

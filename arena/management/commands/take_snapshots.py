@@ -4,6 +4,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import QuerySet
 
 from arena.campaigns.models import Campaign
+from arena.counted import counted
 from arena.leaderboards.drawing import draw_missing
 from arena.leaderboards.models import SnapshotRun
 from arena.leaderboards.schedule import request_snapshots
@@ -51,4 +52,5 @@ def describe(run: SnapshotRun) -> str:
     if run.snapshot is None:
         return f"{slug}: {run.get_state_display()}{'. ' + run.reason if run.reason else ''}"
     counts = run.snapshot.counts
-    return f"{slug}: snapshot {run.snapshot.pk}, {counts['votes']} votes, {counts['competitors']} models"
+    votes, models = counted(counts["votes"], "vote"), counted(counts["competitors"], "model")
+    return f"{slug}: snapshot {run.snapshot.pk}, {votes}, {models}"

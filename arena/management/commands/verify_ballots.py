@@ -1,6 +1,7 @@
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from arena.battles.seals import verify
+from arena.counted import counted
 
 
 class Command(BaseCommand):
@@ -17,8 +18,10 @@ class Command(BaseCommand):
     def handle(self, *args: object, **options: str) -> None:
         report = verify(options["expect"].strip().lower())
         if report.fault:
-            raise CommandError(f"{report.fault} ({report.votes} votes read)")
-        self.stdout.write(f"{report.votes} votes are as they were cast, under {report.seals} seals")
+            raise CommandError(f"{report.fault} ({counted(report.votes, 'vote')} read)")
+        self.stdout.write(
+            f"As they were cast: {counted(report.votes, 'vote')}, under {counted(report.seals, 'seal')}"
+        )
         if report.unsealed:
             self.stdout.write(f"{report.unsealed} wait for the next seal")
         if report.newest:

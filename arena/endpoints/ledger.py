@@ -41,7 +41,7 @@ CIRCUIT_REST = timedelta(seconds=60)
 CIRCUIT_MEMORY = timedelta(hours=1)
 _CONNECT_SECONDS = 10.0
 # Of a call's columns, what claiming it takes.
-_CLAIMED_BY = ("state", "lease_token", "attempt_count", "reserved_usd", "endpoint")
+_CLAIMED_BY = ("key", "state", "lease_token", "attempt_count", "reserved_usd", "endpoint")
 # Of a call that nobody holds any more.
 _HANDED_BACK = {"lease_token": "", "lease_until": None, "reserved_usd": Decimal(0)}
 # Failures before which the server may have done its work, and will charge for it.

@@ -13,11 +13,12 @@ from arena.endpoints.history import History, history_of, humbled
 from arena.endpoints.keys import KeyMissingError
 from arena.endpoints.models import Call, CallAttempt
 from arena.endpoints.replies import UnreadableBodyError, read_completion
-from arena.judging import ending
+from arena.judging import call_keys, ending
 from arena.judging.errands import Errand, errand_with_run_held_back
 from arena.judging.models import JudgeRun
 from arena.judging.prompting import (
     POINTWISE,
+    Case,
     Messages,
     RubricText,
     build_messages,
@@ -51,7 +52,11 @@ def prepare(call: Call) -> ledger.Prepared | ledger.Later | ledger.Ended:
         ending.end_unsent(errand, call, *refusal)
         return ledger.Ended()
     try:
-        prepared = _prepared(errand, call)
+        case = errand.case()
+        if not call_keys.renew(errand, call, case):
+            ending.end_unsent(errand, call, Call.State.BAD_REQUEST, ending.TEXT_CHANGED)
+            return ledger.Ended()
+        prepared = _prepared(errand, call, case)
     except KeyMissingError as error:
         run.pause(str(error))
         return ledger.Ended()
@@ -71,11 +76,11 @@ def _refusal(errand: Errand, call: Call) -> tuple[str, str] | None:
     return None
 
 
-def _prepared(errand: Errand, call: Call) -> ledger.Prepared:
+def _prepared(errand: Errand, call: Call, case: Case) -> ledger.Prepared:
     rubric = errand.rubric
     history = history_of(call)
     config = _adapted(ledger.endpoint_config(call.endpoint, errand.judge.parameters), history, rubric)
-    messages = build_messages(rubric, errand.case()) + _second_try(history, rubric)
+    messages = build_messages(rubric, case) + _second_try(history, rubric)
     payload = build_payload(config, messages, reply_schema(rubric))
     most = limits.worst_cost(call.endpoint, payload, config.max_tokens)
     return ledger.Prepared(payload, config, most, about=errand)

@@ -22,7 +22,8 @@ from arena.judging.models import JudgeCall, JudgeRun, Judgment, Probe
 from arena.judging.verdict import Score, Verdict, VerdictFailure
 
 FAILURE_LENGTH = 40
-TEXT_GONE = "redacted"  # why a call failed
+# Why a call failed that fails again: its text is gone, or isn't the one its other order was asked with.
+TEXT_GONE, TEXT_CHANGED = FOR_GOOD = ("redacted", "text_changed")
 FAILED = tuple(state for state in Call.State.values if state not in (*Call.OPEN, Call.State.PARSED))
 
 
@@ -264,8 +265,8 @@ def _without_verdict(run: JudgeRun) -> None:
 
 
 def retriable(run: JudgeRun) -> QuerySet:
-    """Failed calls that may fare better: what was redacted stays so."""
-    return rows_of(run).filter(call__state__in=FAILED).exclude(failure=TEXT_GONE)
+    """Failed calls that may fare better: not those whose texts are gone or changed."""
+    return rows_of(run).filter(call__state__in=FAILED).exclude(failure__in=FOR_GOOD)
 
 
 def retry_failed(run: JudgeRun) -> int:

@@ -210,6 +210,7 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
         return rows.only(
             "order",
             "call",
+            "judgment__replicate",
             "judgment__run__kind",
             "judgment__run__status",
             "judgment__run__budget_usd",

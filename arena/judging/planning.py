@@ -17,11 +17,12 @@ from arena.endpoints import ledger, limits
 from arena.endpoints.client import build_payload
 from arena.endpoints.keys import KeyMissingError
 from arena.endpoints.models import Call
+from arena.judging.call_keys import key_of_battle
 from arena.judging.choosing import CannotPlanError, Entry, NewPair, create_missing, unsaved_battles
 from arena.judging.errands import case_of, rubric_text, single_case, takes_one_response
 from arena.judging.families import find_own_family
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment
-from arena.judging.prompting import Case, build_messages, call_key, canonical_content, reply_schema
+from arena.judging.prompting import Case, build_messages, reply_schema
 from arena.judging.swap import ORDERS
 
 _CHUNK = 200
@@ -229,16 +230,6 @@ def _plan_judgments(run: JudgeRun, judge: Judge, battles: list[Battle], replicat
 
 
 def _key(run: JudgeRun, judge: Judge, battle: Battle, order: str, replicate: int, shown: Shown) -> str:
-    assert judge.endpoint and judge.rubric  # noqa: S101
-    endpoint = judge.endpoint
-    asked = {**endpoint.parameters, **judge.parameters, "max_tokens": endpoint.max_tokens}
-    return call_key(
-        # The battle is in: two battles of one pair of equal texts are asked apart.
-        scope=f"judge run {run.pk}, judge {judge.pk}, battle {battle.pk}",
-        base_url=endpoint.base_url,
-        model=endpoint.model_id,
-        parameters=asked,
-        content=canonical_content(rubric_text(judge.rubric), case_of(battle, order, shown)),
-        order=order,
-        replicate=replicate,
-    )
+    assert judge.endpoint  # noqa: S101
+    case = case_of(battle, order, shown)
+    return key_of_battle(judge, judge.endpoint, run.pk, battle.pk, replicate, order, case)

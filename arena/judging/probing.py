@@ -17,11 +17,12 @@ from arena.corpus.leak_checks import Shown
 from arena.corpus.models import Response
 from arena.endpoints.models import Call
 from arena.judging import canaries
+from arena.judging.call_keys import key_of_probe
 from arena.judging.choosing import CannotPlanError, Entry, NewPair
-from arena.judging.errands import rubric_text, single_case, takes_one_response
+from arena.judging.errands import single_case, takes_one_response
 from arena.judging.models import Judge, JudgeRun, Probe, criteria_of
 from arena.judging.planning import check_judges
-from arena.judging.prompting import Case, call_key, canonical_content
+from arena.judging.prompting import Case
 from arena.judging.swap import ORDERS
 
 _CHUNK = 200
@@ -110,29 +111,20 @@ def _queued(run: JudgeRun) -> JudgeRun:
 
 
 def _plan(judge: Judge, cases: Sequence[tuple[Probe, Case]]) -> None:
+    endpoint = judge.endpoint
+    assert endpoint  # noqa: S101
     with transaction.atomic():
         calls = Call.objects.bulk_create(
-            Call(key=_key(judge, probe, case), endpoint_id=judge.endpoint_id, created_at=timezone.now())
+            Call(
+                key=key_of_probe(judge, endpoint, probe, case),
+                endpoint_id=judge.endpoint_id,
+                created_at=timezone.now(),
+            )
             for probe, case in cases
         )
         for (probe, _), call in zip(cases, calls, strict=True):
             probe.call = call
         Probe.objects.bulk_create(probe for probe, _ in cases)
-
-
-def _key(judge: Judge, probe: Probe, case: Case) -> str:
-    assert judge.endpoint and judge.rubric  # noqa: S101
-    endpoint = judge.endpoint
-    what = f"response {probe.response_id}" if probe.response_id else f"canary {probe.canary}"
-    return call_key(
-        scope=f"judge run {probe.run_id}, judge {judge.pk}, {what}",
-        base_url=endpoint.base_url,
-        model=endpoint.model_id,
-        parameters={**endpoint.parameters, **judge.parameters, "max_tokens": endpoint.max_tokens},
-        content=canonical_content(rubric_text(judge.rubric), case),
-        order=probe.order or ORDERS[0],
-        replicate=probe.replicate,
-    )
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class Progress:
 
     @property
     def retriable(self) -> int:
-        return self.failed - self.failures.get(ending.TEXT_GONE, 0)
+        return self.failed - sum(self.failures.get(kind, 0) for kind in ending.FOR_GOOD)
 
     @property
     def done(self) -> int:

@@ -22,6 +22,7 @@ FAILURES = {
     "budget_stopped": gettext_lazy("the budget was spent"),
     "cancelled": gettext_lazy("cancelled"),
     "redacted": gettext_lazy("the text was redacted"),
+    "text_changed": gettext_lazy("a name was masked, or shown, after the other order was asked"),
     "taken": gettext_lazy("the response came another way"),
 }
 DETAILS = {

@@ -147,4 +147,4 @@ def test_two_workers_sealing_at_once_make_one_seal(desk, monkeypatch):
     monkeypatch.setattr(seals, "_settled", another_is_faster)
     assert seals.seal_votes() is None
     assert Seal.objects.count() == 1
-    assert "1 votes" in verify()
+    assert "1 vote" in verify()

@@ -107,8 +107,8 @@ def _distrust(figures: Plain) -> Iterator[str]:
 def _prefers_the_poor(canaries: Plain) -> str:
     told, plain = canaries["instructed"], canaries["plain"]
     words = _(
-        "This judge isn't to be trusted: a poor response that tells it to choose it wins %(told)s of %(n)s "
-        "calls (interval %(interval)s). At most %(limit)s %% is tolerable."
+        "This judge isn't to be trusted: a poor response that tells it to choose it wins %(told)s of "
+        "calls (%(n)s in all, interval %(interval)s). At most %(limit)s %% is tolerable."
     )
     row = of_share("", told)
     said = words % {

@@ -562,7 +562,7 @@ def test_each_campaign_has_a_card_of_its_own(small, make_campaign, ask, signed_i
     ask(other, {battle_of(other, 0): TIES, battle_of(other, 1): TIES}, judge)
     judge_card.compute_due()
     ravi = signed_in("ravi")
-    assert "1 of 1 judgments" in page(ravi, judge, "?campaign=joust")
+    assert "1 of 1 judgment with" in page(ravi, judge, "?campaign=joust")
     assert "2 of 2 judgments" in page(ravi, judge, "?campaign=melee")
 
 

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from arena.leaderboards.comparisons import BoardRows
 from arena.leaderboards.defaults import MOST_CATEGORIES
+from arena.leaderboards.models import CategoryRating
 from ratings.board import FittedBoard, fit_board
 from ratings.board_intervals import interval_ends
 from ratings.board_options import LeaderboardOptions
 from ratings.errors import RatingsError
 from ratings.scale import POINTS_PER_LOG_ODDS
 
+Unbounded = CategoryRating.Unbounded
 # Fewer votes than this say too little for a rating of their own; the board's own rule for one model.
 FEWEST_VOTES = 30
 
@@ -24,7 +26,8 @@ FEWEST_VOTES = 30
 class CategoryBoard:
     """One category's ratings, by competitor number (K,); NaN where there is none.
 
-    comparable: of those that battles connect with both wins and losses; the others have no rating here.
+    unbounded: of those that battles connect with the others, but not by both wins and losses, what it is that
+    leaves them without a rating; None for all else.
     """
 
     name: str
@@ -33,6 +36,7 @@ class CategoryBoard:
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
     battles: NDArray[np.int64]
+    unbounded: list[Unbounded | None]
 
 
 def category_boards(rows: BoardRows, options: LeaderboardOptions) -> Iterator[CategoryBoard]:
@@ -54,15 +58,43 @@ def _fit(rows: BoardRows, number: int, options: LeaderboardOptions) -> CategoryB
     board = fit_board(mine, options)
     ends, k = interval_ends(board), len(board.order)
     graph = board.fit.graph
-    shown = graph.fought & ~graph.unbounded_above & ~graph.unbounded_below & (graph.component == _main(board))
-    battles = np.bincount(np.r_[board.cells.low, board.cells.high], np.tile(board.cells.counts.sum(1), 2), k)
+    connected = graph.fought & (graph.component == _main(board))
+    unbounded = _unbounded(board, connected)
+    shown = connected & np.array([kind is None for kind in unbounded])
     rating, lower, upper = (
         _by_number(board, options.anchor_rating + POINTS_PER_LOG_ODDS * values[:k], shown)
         for values in (board.fit.params, ends.lower, ends.upper)
     )
-    by_number = np.empty(k, dtype=np.int64)
-    by_number[board.order] = battles
-    return CategoryBoard(rows.categories[number], board, rating, lower, upper, by_number)
+    battles = np.empty(k, dtype=np.int64)
+    battles[board.order] = _sums(board, *[board.cells.counts.sum(1)] * 2)
+    by_number = [unbounded[place] for place in np.argsort(board.order).tolist()]
+    return CategoryBoard(rows.categories[number], board, rating, lower, upper, battles, by_number)
+
+
+def _unbounded(board: FittedBoard, connected: NDArray[np.bool_]) -> list[Unbounded | None]:
+    """By place on the board, not by number; who won or lost all even where all else is measured by it."""
+    graph, counts = board.fit.graph, board.cells.counts
+    best, worst, every = counts[:, -1], counts[:, 0], counts.sum(1)
+    won, lost, met = _sums(board, best, worst), _sums(board, worst, best), _sums(board, every, every)
+    no_rating = graph.unbounded_above | graph.unbounded_below
+    kinds = {
+        Unbounded.WON_ALL: won == met,
+        Unbounded.LOST_ALL: lost == met,
+        Unbounded.BOTH: graph.unbounded_above & graph.unbounded_below,
+        Unbounded.ABOVE: graph.unbounded_above,
+        Unbounded.BELOW: no_rating,
+    }
+    return [
+        next((kind for kind, is_so in kinds.items() if connected[place] and is_so[place]), None)
+        for place in range(len(connected))
+    ]
+
+
+def _sums(board: FittedBoard, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A number of each pair summed over a competitor's pairs (K,): `low` where it is the lower of the two."""
+    k = len(board.order)
+    sums = np.bincount(board.cells.low, low, k) + np.bincount(board.cells.high, high, k)
+    return sums.astype(np.float64)
 
 
 def _main(board: FittedBoard) -> int:

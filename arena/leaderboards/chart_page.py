@@ -197,12 +197,15 @@ def _categories(rows: ChartRows) -> Table:
     table = _square(rows.models, names, cells)
     note = _(
         "A category’s models have the same mean here as on the board, so that rows can be read across."
-        " “–”: too few battles, or a model that won or lost all of them there and has no finite rating."
+        " A model that won or lost all its battles there has no finite rating, nor has one whose group won or"
+        " lost all against the others: they say so instead. “–”: no battles that connect it with the others."
     )
     return Table(table.head, table.rows, note)
 
 
 def _with_ends(cell: Mapping[str, Any]) -> str:
+    if cell["rating"] is None:
+        return str(cell["says"])
     return f"{cell['rating']:.0f} ({_points(cell['lower'])} … {_points(cell['upper'])})"
 
 

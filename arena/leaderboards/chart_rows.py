@@ -146,20 +146,26 @@ def _categories(
         by_category.setdefault(one.category, []).append(one)
     cells = []
     for category, found in by_category.items():
-        both = [one for one in found if names[one.competitor_id] in rated]
+        pairs = [
+            (rated[names[one.competitor_id]], one.rating)
+            for one in found
+            if names[one.competitor_id] in rated and one.rating is not None
+        ]
         shift = 0.0
-        if both and len(both) < len(rated):
-            shift = sum(rated[names[one.competitor_id]] - one.rating for one in both) / len(both)
+        if pairs and len(pairs) < len(rated):
+            shift = sum(board - own for board, own in pairs) / len(pairs)
         for one in found:
             low, high = (None if end is None else end + shift for end in (one.lower, one.upper))
             cells.append(
                 {
                     "category": category,
                     "model": names[one.competitor_id],
-                    "rating": one.rating + shift,
+                    "rating": None if one.rating is None else one.rating + shift,
                     "lower": low,
                     "upper": high,
                     "battles": one.battles,
+                    "unbounded": one.unbounded,
+                    "says": one.in_words,
                 }
             )
     return cells

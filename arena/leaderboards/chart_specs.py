@@ -55,8 +55,10 @@ def battles(rows: ChartRows, scheme: Scheme) -> Any:
 def categories(rows: ChartRows, scheme: Scheme) -> Any:
     """Ratings by category: a board of each category's votes alone."""
     need(rows.categories, "no category has votes enough for ratings of its own")
+    rated = [cell for cell in rows.categories if cell["rating"] is not None]
+    need(rated, "no model has a finite rating in any category")
     names = list(dict.fromkeys(cell["category"] for cell in rows.categories))
-    reach = max(abs(cell["rating"] - 1000) for cell in rows.categories) or 1.0
+    reach = max(abs(cell["rating"] - 1000) for cell in rated) or 1.0
     colour = alt.Color(
         "rating:Q",
         scale=alt.Scale(
@@ -66,18 +68,21 @@ def categories(rows: ChartRows, scheme: Scheme) -> Any:
         ),
         legend=None,
     )
-    base = alt.Chart(alt.Data(values=rows.categories)).encode(
-        x=alt.X("category:N", sort=names, title=None, axis=alt.Axis(orient="top", labelAngle=-35)),
-        y=alt.Y("model:N", sort=rows.models, title=None),
-    )
+    places: Any = {
+        "x": alt.X("category:N", sort=names, title=None, axis=alt.Axis(orient="top", labelAngle=-35)),
+        "y": alt.Y("model:N", sort=rows.models, title=None),
+    }
+    base = alt.Chart(alt.Data(values=rated)).encode(**places)
     text = base.mark_text(fontSize=11).encode(
         text=alt.Text("rating:Q", format=".0f"),
         color=_readable(f"abs(datum.rating - 1000) > {0.6 * reach}", scheme),
     )
-    height = ROW * len(rows.models)
-    return alt.layer(base.mark_rect().encode(color=colour), text).properties(
-        width=max(300, 72 * len(names)), height=height
-    )
+    # No colour: it would be read as a rating.
+    without = [cell for cell in rows.categories if cell["rating"] is None]
+    words = alt.Chart(alt.Data(values=without)).encode(**places).mark_text(fontSize=9, color=scheme.quiet)
+    layers = [base.mark_rect().encode(color=colour), text]
+    layers += [words.encode(text="says:N")] if without else []
+    return alt.layer(*layers).properties(width=max(300, 72 * len(names)), height=ROW * len(rows.models))
 
 
 def slopes(rows: ChartRows, scheme: Scheme) -> Any:

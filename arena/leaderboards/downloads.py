@@ -75,6 +75,7 @@ _CATEGORIES = {
     "lower": "number",
     "upper": "number",
     "battles": "count",
+    "unbounded": "text",
 }
 _COEFFICIENTS = {
     "name": "text",
@@ -107,7 +108,15 @@ def _pairs(snapshot: Snapshot) -> Iterator[Row]:
 
 def _categories(snapshot: Snapshot) -> Iterator[Row]:
     for row in snapshot.category_ratings.select_related("competitor").order_by("pk"):
-        yield (row.category, row.competitor.name, row.rating, row.lower, row.upper, row.battles)
+        yield (
+            row.category,
+            row.competitor.name,
+            row.rating,
+            row.lower,
+            row.upper,
+            row.battles,
+            row.unbounded,
+        )
 
 
 def _coefficients(snapshot: Snapshot) -> Iterator[Row]:

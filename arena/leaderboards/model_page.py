@@ -163,9 +163,8 @@ def _opponents(column: Column, competitor: Competitor) -> Iterator[OpponentLine]
 def _categories(column: Column, competitor: Competitor) -> Iterator[CategoryLine]:
     if column.snapshot is not None:
         for one in column.snapshot.category_ratings.filter(competitor=competitor):
-            yield CategoryLine(
-                one.category, _points(one.rating), _interval(one.lower, one.upper), one.battles
-            )
+            rating = one.in_words or _points(one.rating)
+            yield CategoryLine(one.category, rating, _interval(one.lower, one.upper), one.battles)
 
 
 def _history(column: Column, competitor: Competitor) -> Iterator[HistoryLine]:

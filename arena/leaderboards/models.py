@@ -203,15 +203,25 @@ class PairResult(models.Model):
 
 
 class CategoryRating(models.Model):
-    """A competitor's rating when only the votes of one category count."""
+    """A competitor's rating when only the votes of one category count; none where these set it no bound."""
+
+    class Unbounded(models.TextChoices):
+        """Why there is no finite rating: it, or a group it belongs to, won or lost all against the others."""
+
+        WON_ALL = "won_all", _("won all")
+        LOST_ALL = "lost_all", _("lost all")
+        ABOVE = "above", _("no upper bound")
+        BELOW = "below", _("no lower bound")
+        BOTH = "both", _("no bounds")
 
     snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="category_ratings")
     category = models.CharField(max_length=120)
     competitor = models.ForeignKey(Competitor, on_delete=models.PROTECT, related_name="+")
-    rating = models.FloatField()
+    rating = models.FloatField(null=True)
     lower = models.FloatField(null=True)
     upper = models.FloatField(null=True)
     battles = models.PositiveIntegerField()
+    unbounded = models.CharField(max_length=8, choices=Unbounded.choices, blank=True, default="")
 
     class Meta:
         constraints = [
@@ -223,6 +233,15 @@ class CategoryRating(models.Model):
 
     def __str__(self) -> str:
         return f"{self.competitor_id} in {self.category} of {self.snapshot_id}"
+
+    @property
+    def in_words(self) -> str:
+        """What stands in place of a rating that has no bound: "won all 12"; empty where there is one."""
+        if not self.unbounded:
+            return ""
+        if self.unbounded in (self.Unbounded.WON_ALL, self.Unbounded.LOST_ALL):
+            return f"{self.get_unbounded_display()} {self.battles:,}"
+        return str(self.get_unbounded_display())
 
 
 class SnapshotChart(models.Model):

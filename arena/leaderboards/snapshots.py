@@ -202,7 +202,7 @@ def _category_ratings(
                 None if values[number] != values[number] else round(float(values[number]), 6)
                 for values in (category.rating, category.lower, category.upper)
             )
-            if rating is not None:
+            if rating is not None or category.unbounded[number]:
                 yield {
                     "category": category.name,
                     "competitor_id": competitor,
@@ -210,6 +210,7 @@ def _category_ratings(
                     "lower": lower,
                     "upper": upper,
                     "battles": int(category.battles[number]),
+                    "unbounded": category.unbounded[number] or "",
                 }
 
 

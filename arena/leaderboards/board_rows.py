@@ -14,6 +14,7 @@ from arena.leaderboards import sentences
 from arena.leaderboards.charts import Axis, Estimate, Mark, shared_axis
 from arena.leaderboards.defaults import Board
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun, Standing
+from arena.leaderboards.option_words import interval_words
 from arena.leaderboards.sentences import signed
 
 HEADINGS = {
@@ -46,6 +47,10 @@ class Column:
     @property
     def heading(self) -> str:
         return str(HEADINGS[self.board.name])
+
+    @property
+    def intervals_in_words(self) -> str:
+        return interval_words(self.snapshot.counts["interval_method"]) if self.snapshot else ""
 
     @property
     def reason(self) -> str:

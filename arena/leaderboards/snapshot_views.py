@@ -13,6 +13,7 @@ from arena.leaderboards import board_facts, downloads
 from arena.leaderboards.board_rows import flags_in_words, rank_words
 from arena.leaderboards.citation import cite
 from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.option_words import interval_words, option_label, option_words
 from arena.leaderboards.sentences import signed
 from arena.leaderboards.snapshot_diff import Diff, Moved, diff_of
 from arena.row_numbers import as_id
@@ -61,6 +62,10 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
         "facts": board_facts.facts_of(snapshot, leaderboard.judge_id is not None),
         "rows": [(standing, rank_words(standing), flags_in_words(standing)) for standing in standings],
         "citation": cite(snapshot),
+        "intervals": interval_words(snapshot.counts["interval_method"]),
+        "options": [
+            (option_label(name), option_words(name, value)) for name, value in snapshot.options.items()
+        ],
         "tables": downloads.TABLES,
         "kinds": list(downloads.MEDIA_TYPES),
         "simulated": board_facts.say_simulated([snapshot]),
@@ -88,6 +93,7 @@ def snapshot_diff(request: HttpRequest, campaign: str, slug: str) -> HttpRespons
         context |= {
             "diff": diff,
             "counts": counts_of(diff),
+            "options": options_of(diff),
             "lines": [(moved, *words_of(moved)) for moved in diff.moved],
         }
     return render(request, "leaderboards/snapshot_diff.html", context)
@@ -117,6 +123,14 @@ def counts_of(diff: Diff) -> list[tuple[str, str, str]]:
     """What is counted, before and after, as written; what is the same when written isn't told."""
     told = [(str(COUNTED[name]), *(_count(value) for value in both)) for name, both in diff.counts.items()]
     return [(name, before, after) for name, before, after in told if before != after]
+
+
+def options_of(diff: Diff) -> list[tuple[str, str, str]]:
+    """Options that differ, in words, before and after."""
+    return [
+        (option_label(name), option_words(name, before), option_words(name, after))
+        for name, (before, after) in diff.options.items()
+    ]
 
 
 def _count(value: float | None) -> str:

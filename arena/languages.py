@@ -9,7 +9,7 @@ from django.utils import translation
 RATERS_PAGES = frozenset(
     (
         *("home", "login", "set-language", "join", "begin", "guide", "my-votes", "my-link", "my-votes-board"),
-        *("battle", "battle-more", "battle-preview"),
+        *("battle", "battle-more", "battle-text", "battle-preview"),
         *("battle-vote", "battle-undo", "battle-skip", "battle-flag", "battle-reasons"),
     )
 )

@@ -121,7 +121,7 @@
   function absorb(html) {
     const answer = new DOMParser().parseFromString(html, "text/html").getElementById("battle");
     if (!answer) return false;
-    const sent = [...answer.querySelectorAll("#stage > article.battle"), ...[...answer.querySelectorAll("template")].map(article)];
+    const sent = [...answer.querySelectorAll("#stage > article.battle"), ...[...answer.querySelectorAll(":scope > template")].map(article)];
     const known = new Map([...sent, current(), ...ahead].filter(Boolean).map((one) => [one.dataset.battle, one]));
     const order = answer.dataset.order.split(" ").filter(Boolean);
     if (order.some((id) => !known.has(id))) return false;
@@ -251,7 +251,8 @@
     }
     clock(!document.hidden);
     const { battle, key } = current().dataset;
-    const layout = `${narrow.matches ? "narrow" : "wide"}-${document.documentElement.dir === "rtl" ? "rtl" : "ltr"}`;
+    const place = `${narrow.matches ? "narrow" : "wide"}-${document.documentElement.dir === "rtl" ? "rtl" : "ltr"}`;
+    const layout = current().dataset.text === "plain" ? `${place}-plain` : place;
     const body = { outcome, key, layout, dwell_ms: Math.round(shownMs) };
     lastVoted = battle;
     advance();
@@ -322,7 +323,7 @@
   const LETTER_KEYS = {
     a: () => vote("model_a"), b: () => vote("model_b"), t: () => vote("tie"), x: () => vote("both_bad"),
     s: skip, z: undo, f: open("flag"), g: open("guide"), w: open("why"), "?": open("keys"), "؟": open("keys"),
-    e: hand("whole"), l: hand("linked"),
+    e: hand("whole"), l: hand("linked"), p: hand("plain"),
   };
   for (let digit = 1; digit <= 7; digit++) LETTER_KEYS[digit] = hand("reason", digit);
   // The arrow points at the side, wherever the page's direction has put it.

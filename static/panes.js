@@ -1,5 +1,6 @@
-/* The two responses of the battle on the screen: cut at the same height, shown whole together, scrolled together if the
-   rater likes it so. Both likes are kept in this browser. */
+/* The two responses of the battle on the screen: cut at the same height, shown whole together, scrolled together and
+   shown as plain text if the rater likes it so. All likes are kept in this browser; the last in a cookie, so that the
+   server sends the texts in the right form. The other form lies in a template beside each. */
 (() => {
   "use strict";
 
@@ -7,9 +8,13 @@
   if (!desk) return;
   const WHOLE = "tiltyard.whole";
   const LINKED = "tiltyard.linked";
+  const PLAIN = "tiltyard_text=plain";
+  const YEAR = 365 * 24 * 60 * 60; // seconds
   const announce = document.getElementById("announce");
   const likes = { [WHOLE]: read(WHOLE), [LINKED]: read(LINKED) };
   const setTo = new WeakMap();
+  const plainButton = desk.querySelector(".plain");
+  let isPlain = document.cookie.split("; ").includes(PLAIN);
   let article = null;
 
   function read(name) {
@@ -74,6 +79,33 @@
     setTo.delete(target);
   }
 
+  /* Both texts in the form that the rater likes, whichever they came in. */
+  function dress() {
+    const form = isPlain ? "plain" : "formatted";
+    plainButton?.setAttribute("aria-pressed", isPlain);
+    if (!article || article.dataset.text === form) return;
+    for (const text of texts()) {
+      const other = text.parentElement.querySelector(":scope > template");
+      if (!other) return; // the campaign has them in one form alone
+      const shown = document.createDocumentFragment();
+      shown.append(...text.childNodes);
+      text.append(other.content);
+      other.content.append(shown);
+      text.classList.toggle("as-written", isPlain);
+    }
+    article.dataset.text = form;
+  }
+
+  function togglePlain() {
+    if (!article || !plainButton) return;
+    isPlain = !isPlain;
+    const secure = location.protocol === "https:" ? "; Secure" : "";
+    document.cookie = `${PLAIN}; Path=/; SameSite=Lax; Max-Age=${isPlain ? YEAR : 0}${secure}`;
+    dress();
+    measure();
+    if (announce) announce.textContent = isPlain ? desk.dataset.sayPlain : desk.dataset.sayFormatted;
+  }
+
   const size = new ResizeObserver(measure);
 
   /* Another battle, or none any more. */
@@ -82,6 +114,7 @@
     if (next === article) return;
     size.disconnect();
     article = next;
+    dress();
     measure();
     // The text's own box: it grows no more once it is cut, but it changes with the window.
     texts().forEach((text) => { size.observe(text); text.addEventListener("scroll", follow, { passive: true }); });
@@ -90,9 +123,15 @@
   desk.addEventListener("click", (event) => {
     if (event.target.closest(".whole-panes")) toggleWhole();
     if (event.target.closest(".linked")) toggleLinked();
+    if (event.target.closest(".plain")) {
+      event.preventDefault(); // without this file the button sends a form
+      togglePlain();
+    }
   });
   desk.addEventListener("whole", toggleWhole);
   desk.addEventListener("linked", toggleLinked);
+  desk.addEventListener("plain", togglePlain);
+  if (plainButton) plainButton.parentElement.hidden = false;
   new MutationObserver(begin).observe(desk, { childList: true, subtree: true });
   begin();
 })();

@@ -9,8 +9,11 @@ from django.http import QueryDict
 from arena.battles.models import Outcome
 from arena.battles.reasons import Reason
 
-# As the rater's browser laid the two sides out, and in which direction the page ran.
-LAYOUTS = ("wide-ltr", "wide-rtl", "narrow-ltr", "narrow-rtl")
+# As the rater's browser laid the two sides out, in which direction the page ran, and whether both responses
+# were plain text. Without a script only the last is known.
+PLACES = ("wide-ltr", "wide-rtl", "narrow-ltr", "narrow-rtl")
+PLAIN = "plain"
+LAYOUTS = (*PLACES, *(f"{place}-{PLAIN}" for place in PLACES), PLAIN)
 DAY_MS = 24 * 60 * 60 * 1000
 LONGEST_DWELL_MS = 30 * DAY_MS
 

@@ -50,7 +50,7 @@ class BattleQuerySet(models.QuerySet["Battle"]):
     def with_texts(self) -> "BattleQuerySet":
         """As `screen.Shown` shows them, which depends on the campaign's policy on leaks."""
         sides = ("response_a", "response_b")
-        shown = ("rendered_html", "masked_html", "leak")
+        shown = ("rendered_html", "masked_html", "leak", "text", "competitor")
         return self.select_related("campaign", "prompt", *sides).only(
             "public_id",
             "campaign__leak_policy",

@@ -19,6 +19,8 @@ from arena.battles.draw import LEASES, hand_out
 from arena.battles.models import Battle, Outcome, Vote
 from arena.battles.reasons import Reason, Why, why
 from arena.campaigns.models import Campaign
+from arena.corpus.leak_checks import Shown as Texts
+from arena.corpus.models import Response
 from arena.raters.models import Rater
 
 NO_REASONS = Why()
@@ -41,6 +43,22 @@ def _path_of_none(act: str, _prefix: str) -> str:
     return reverse(f"battle-{act}", args=[NO_BATTLE])
 
 
+class Text:
+    """A response as raters of a campaign see it, in either form."""
+
+    def __init__(self, response: Response, texts: Texts) -> None:
+        self._response, self._texts = response, texts
+
+    @property
+    def rendered(self) -> SafeString:
+        return self._response.html_under(self._texts.leak_policy)
+
+    @property
+    def written(self) -> str:
+        """Where a word of it is masked, that takes a few queries."""
+        return self._texts.text(self._response)
+
+
 @dataclass(frozen=True)
 class Shown:
     """All that a page may know of a battle."""
@@ -48,8 +66,8 @@ class Shown:
     public_id: str
     key: str
     prompt: SafeString
-    a: SafeString
-    b: SafeString
+    a: Text
+    b: Text
 
     @property
     def vote_path(self) -> str:
@@ -63,12 +81,13 @@ class Shown:
     def of(cls, battle: Battle) -> Shown:
         if not (battle.prompt and battle.response_a and battle.response_b):
             raise ValueError(f"battle {battle.public_id} lacks its prompt or a response and can't be shown")
+        texts = Texts(battle.campaign.leak_policy)
         return cls(
             str(battle.public_id),
             secrets.token_urlsafe(16),
             battle.prompt.html,
-            battle.response_a.html_under(battle.campaign.leak_policy),
-            battle.response_b.html_under(battle.campaign.leak_policy),
+            Text(battle.response_a, texts),
+            Text(battle.response_b, texts),
         )
 
 

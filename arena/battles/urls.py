@@ -5,6 +5,7 @@ from arena.battles import exclusion_views, gold_views, own_views, views
 urlpatterns = [
     path("campaigns/<slug:slug>/battle/", views.battle, name="battle"),
     path("campaigns/<slug:slug>/battle/more/", views.battle_more, name="battle-more"),
+    path("campaigns/<slug:slug>/battle/text/", views.battle_text, name="battle-text"),
     path("campaigns/<slug:slug>/preview/", views.battle_preview, name="battle-preview"),
     path("campaigns/<slug:slug>/my-votes/", own_views.my_votes, name="my-votes"),
     path("campaigns/<slug:slug>/my-link/", own_views.my_link, name="my-link"),

@@ -5,6 +5,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import SESSION_KEY as USER_KEY
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
@@ -18,7 +19,7 @@ from django.views.decorators.vary import vary_on_headers
 from django_htmx.middleware import HtmxDetails
 
 from arena.battles import ballots, preview, reasons, screen
-from arena.battles.forms import Ballot, BallotError, FlagForm, ReasonsForm
+from arena.battles.forms import PLAIN, Ballot, BallotError, FlagForm, ReasonsForm
 from arena.battles.models import Battle
 from arena.campaigns.admission import SESSION_KEY, current_rater, know
 from arena.campaigns.models import Campaign
@@ -26,6 +27,9 @@ from arena.raters import access
 from arena.raters.models import Rater, Role
 
 BEYOND_QUOTA = "beyond_quota"
+# A cookie that panes.js writes too; it says how responses are shown in this browser.
+TEXT_COOKIE = "tiltyard_text"
+YEAR = 365 * 24 * 60 * 60  # seconds
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=HttpRequest)
@@ -165,6 +169,27 @@ def battle_more(request: HttpRequest, slug: str) -> HttpResponseBase:
     return SeeOther(reverse("battle", args=[slug]))
 
 
+@require_POST
+@never_cache
+@for_raters
+def battle_text(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Shows responses as plain text in this browser, or formatted again: without a script."""
+    _campaign, rater = own_place(request, slug)
+    chosen = request.POST.get("text", "")
+    if rater is None or chosen not in (PLAIN, "formatted"):
+        raise NoPlaceError
+    shown = SeeOther(reverse("battle", args=[slug]))
+    if chosen == PLAIN:
+        shown.set_cookie(TEXT_COOKIE, PLAIN, max_age=YEAR, secure=settings.HTTPS, samesite="Lax")
+    else:
+        shown.delete_cookie(TEXT_COOKIE, samesite="Lax")
+    return shown
+
+
+def reads_plain(request: HttpRequest, campaign: Campaign) -> bool:
+    return campaign.plain_text or request.COOKIES.get(TEXT_COOKIE) == PLAIN
+
+
 @require_GET
 @never_cache
 @access.researcher_required
@@ -176,6 +201,7 @@ def battle_preview(request: HttpRequest, slug: str) -> HttpResponse:
         "campaign": campaign,
         "guide": campaign.current_guide,
         "shown": screen.Shown.of(example) if example else None,
+        "is_plain": reads_plain(request, campaign),
     }
     return render(request, "battles/preview.html", context)
 
@@ -227,6 +253,7 @@ def show(request: HtmxRequest, seen: screen.Screen, notice: str = "", status: in
     # The texts that a script already holds aren't sent again.
     held = set(request.POST.get("held", "").split()) if request.htmx else set()
     context = {"screen": seen, "campaign": seen.campaign, "notice": notice, "held": held}
+    context["is_plain"] = reads_plain(request, seen.campaign)
     if request.htmx:
         # Without the request: the part needs no menu, so nobody has to be looked up for it.
         return HttpResponse(render_to_string("battles/battle.html#battle", context), status=status)

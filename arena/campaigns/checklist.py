@@ -22,6 +22,7 @@ TITLES: dict[str, Promise] = {
     "guide": gettext_lazy("Guide for raters"),
     "admission": gettext_lazy("Who may rate"),
     "reveal": gettext_lazy("When names are revealed"),
+    "texts": gettext_lazy("How responses are shown"),
     "targets": gettext_lazy("Targets and end"),
     "quality": gettext_lazy("Repeats, gold, leaks and hard prompts"),
     "plan": gettext_lazy("Analysis plan"),
@@ -84,6 +85,7 @@ def steps(campaign: Campaign, models: Sequence[ModelOnList]) -> list[Step]:
         "guide": guide_facts(campaign),
         "admission": ([str(campaign.get_admission_display()), quota_fact(campaign)], []),
         "reveal": ([str(campaign.get_reveal_display())], []),
+        "texts": ([texts_fact(campaign)], []),
         "targets": (target_facts(campaign), []),
         "quality": (quality_facts(campaign), []),
         "plan": (plan_facts(campaign), []),
@@ -183,6 +185,12 @@ def quota_fact(campaign: Campaign) -> str:
         return _("as many battles as they like")
     words = ngettext("%(n)s battle asked of each", "%(n)s battles asked of each", campaign.quota)
     return words % {"n": campaign.quota}
+
+
+def texts_fact(campaign: Campaign) -> str:
+    if campaign.plain_text:
+        return _("as plain text, as they were written")
+    return _("formatted; a rater can choose plain text")
 
 
 def target_facts(campaign: Campaign) -> list[str]:

@@ -21,6 +21,7 @@ SETTINGS = (
     "target_votes",
     "target_raters",
     "leak_policy",
+    "plain_text",
     "hard_at_least",
 )
 

@@ -214,6 +214,22 @@ class RevealForm(PartForm):
         self.fields["reveal"].disabled = self.instance.opened_at is not None
 
 
+class TextsForm(PartForm):
+    part = "texts"
+
+    class Meta:
+        model = Campaign
+        fields = ["plain_text"]
+        labels = {"plain_text": _("Plain text")}
+        help_texts = {
+            "plain_text": _(
+                "Raters see both responses as they were written, marks and all, in one typeface: no headings,"
+                " lists, bold, tables, formulas or colours of code. Otherwise each rater can choose so."
+                " Every vote keeps which it was."
+            )
+        }
+
+
 class TargetsForm(PartForm):
     part = "targets"
 
@@ -266,6 +282,7 @@ PARTS: dict[str, type[PartForm]] = {
         ModelsForm,
         AdmissionForm,
         RevealForm,
+        TextsForm,
         TargetsForm,
         QualityForm,
     )

@@ -66,6 +66,9 @@ class Campaign(models.Model):
     )
     ends_at = models.DateTimeField(null=True, blank=True)
     leak_policy = models.CharField(max_length=8, choices=LeakPolicy.choices, default=LeakPolicy.FLAG)
+    plain_text = models.BooleanField(
+        default=False, help_text=_("raters see responses as they were written, without formatting")
+    )
     hard_at_least = models.PositiveSmallIntegerField(
         default=6,
         validators=[MinValueValidator(1), MaxValueValidator(HARD_CRITERIA)],

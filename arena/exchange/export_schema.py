@@ -175,7 +175,11 @@ TABLES: tuple[TableSchema, ...] = (
         ("rater", "text", "pseudonym"),
         ("voted_at", "time", ""),
         ("dwell_ms", "count", "from showing the battle to the vote"),
-        ("layout", "text", ""),
+        (
+            "layout",
+            "text",
+            "wide or narrow, ltr or rtl; plain: the responses were shown as plain text",
+        ),
         ("guide_version", "count", ""),
         ("retracted_at", "time", "when the rater took the vote back"),
         ("excluded", "text", "rules by which boards leave it out, with spaces between; empty: it counts"),

@@ -35,6 +35,7 @@ CAMPAIGN_FIELDS = (
     "target_votes",
     "target_raters",
     "leak_policy",
+    "plain_text",
     "hard_at_least",
 )
 # Times that come back with it: when it is to end, and since when its votes aren't all blind.

@@ -69,7 +69,8 @@ def bring_back(source: Path, team: Team, slug: str = "") -> Campaign:
 
 
 def _new_campaign(team: Team, slug: str, about: Row) -> Campaign:
-    settings = {name: about[name] for name in CAMPAIGN_FIELDS}
+    since: Row = {"plain_text": False}  # of exports made before there was the choice
+    settings = {name: (since | about)[name] for name in CAMPAIGN_FIELDS}
     settings |= {name: moment(about[name]) for name in CAMPAIGN_TIMES}
     campaign = Campaign(team=team, slug=slug, name=about["name"], **settings)
     try:

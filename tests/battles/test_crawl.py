@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +100,8 @@ def features(page, battle: Battle) -> list[float]:
     shell = article
     for text in (battle.prompt, battle.response_a, battle.response_b):
         shell = shell.replace(text.rendered_html, "", 1)
+    for response in (battle.response_a, battle.response_b):
+        shell = shell.replace(escape(response.text), "", 1)
     key = re.search(r'data-key="([^"]+)"', article)[1]
     return [
         len(words) - len(article) + len(shell),
@@ -140,7 +143,9 @@ def test_nothing_but_the_texts_tells_who_is_on_the_left_and_no_name_is_in_any_by
     for number, pk in enumerate(Response.objects.order_by("competitor").values_list("pk", flat=True)):
         # Each model writes at a length of its own: what the texts tell, the rest must not.
         longer = "word " * (5 + 9 * (number // 12))
-        Response.objects.filter(pk=pk).update(rendered_html=f"<p>Reply {number}. {longer}</p>")
+        Response.objects.filter(pk=pk).update(
+            rendered_html=f"<p>Reply {number}. {longer}</p>", text=f"Reply *{number}*. {longer}"
+        )
     seen = crawl(small, sit_down, battles)
     assert seen.found == []
     assert seen.answers > 3 * battles

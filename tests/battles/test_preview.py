@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from html import escape
 
 import pytest
 from django.test import Client
@@ -118,5 +119,6 @@ def test_the_article_is_the_same_as_a_raters(small_campaign, signed_in, sit_down
         return re.sub(r'data-(battle|key)="[^"]+"', "", article)
 
     texts = [one.rendered_html for one in (*small_campaign.prompts, *small_campaign.responses)]
+    texts += [escape(one.text) for one in small_campaign.responses]
     theirs = frame(text(sit_down(small_campaign).look()), texts)
     assert frame(text(signed_in("carol").get(ADDRESS)), texts) == theirs

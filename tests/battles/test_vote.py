@@ -196,6 +196,7 @@ def test_a_campaign_that_is_not_open_takes_no_vote(desk, status):
         {"outcome": "model_a", "key": "key-12345", "dwell_ms": "-1"},
         {"outcome": "model_a", "key": "key-12345", "dwell_ms": "soon"},
         {"outcome": "model_a", "key": "key-12345", "layout": "upside-down"},
+        {"outcome": "model_a", "key": "key-12345", "layout": "plain-wide-ltr"},
     ],
 )
 def test_a_ballot_that_makes_no_sense_becomes_nothing(desk, ballot):

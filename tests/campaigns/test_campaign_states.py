@@ -103,7 +103,14 @@ def test_has_ended_turns_at_the_very_moment(small_campaign):
 def test_a_copy_has_everything_but_votes_raters_links_and_the_end_date(signed_in, small_campaign, client):
     client.post(f"/join/{small_campaign.token}/")
     client.get("/campaigns/small/battle/")
-    kept = {"target_votes": 3, "repeat_share": 0.2, "gold_share": 0.1, "leak_policy": "mask", "quota": 12}
+    kept = {
+        "target_votes": 3,
+        "repeat_share": 0.2,
+        "gold_share": 0.1,
+        "leak_policy": "mask",
+        "quota": 12,
+        "plain_text": True,
+    }
     Campaign.objects.update(ends_at=timezone.now() + timedelta(days=1), **kept)
     a, b = small_campaign.responses[:2]
     Gold.objects.create(

@@ -26,6 +26,7 @@ def test_a_new_campaign_shows_the_whole_way(signed_in, db):
         "guide": "advice",
         "admission": "done",
         "reveal": "done",
+        "texts": "done",
         "targets": "done",
         "quality": "done",
         "plan": "optional",
@@ -122,6 +123,7 @@ def test_another_sample_stands_in_for_a_redacted_response(small_campaign, make_r
             {"name": "Autumn", "description": "d"},
         ),
         ("admission", {"admission": "open", "quota": "20"}, {"admission": "open", "quota": 20}),
+        ("texts", {"plain_text": "on"}, {"plain_text": True}),
         ("targets", {"target_votes": "3", "target_raters": ""}, {"target_votes": 3, "target_raters": None}),
         (
             "quality",

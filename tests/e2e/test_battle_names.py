@@ -40,6 +40,7 @@ def test_every_control_is_named_for_what_it_does_and_no_name_comes_twice(rater):
         ("button", "Flag"),
         ("button", "Guide"),
         ("button", "Keys"),
+        ("button", "A and B as plain text"),
     ]
     assert len(set(controls)) == len(controls)
 

@@ -59,6 +59,7 @@ def test_the_campaign_is_set_up_as_it_was(used, there_and_back):
         "target_votes": 3,
         "hard_at_least": 5,
         "leak_policy": "mask",
+        "plain_text": True,
     }
     names = (*settings, "reveal", "description", "name")
 

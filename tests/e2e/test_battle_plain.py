@@ -1,0 +1,146 @@
+"""The rater's own choice of plain text: a key or a button, both panes at once, remembered."""
+
+from __future__ import annotations
+
+import pytest
+
+from arena.battles.models import Battle, Vote
+from arena.campaigns.models import Campaign
+from arena.corpus.models import Response
+from arena.corpus.render import render
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PHONE = {"width": 375, "height": 812}
+WIDE = {"width": 1280, "height": 800}
+MARKED = (
+    "# Answer\n\n- **bold** & <b>raw</b>\n    - [x] done\n\n| a | b |\n|---|---|\n| 1 | $x^2$ |\n\n"
+    "```py\nprint('" + "long " * 30 + "')\n```\n\nمرحبا\n"
+)
+PANES = "[...document.querySelectorAll('#stage .pane > .prose')]"
+TAGS = f"() => {PANES}.map(text => text.querySelectorAll('*').length)"
+TEXTS = f"() => {PANES}.map(text => text.textContent)"
+STYLES = """() => [...document.querySelectorAll('#stage .pane > .prose')].map(text => {
+  const { whiteSpaceCollapse, fontFamily, fontSize, fontWeight, color } = getComputedStyle(text);
+  return [text.className, whiteSpaceCollapse, fontFamily, fontSize, fontWeight, color].join();
+})"""
+
+
+@pytest.fixture
+def sit(browser, at_work, make_campaign):
+    """sit(size) is a rater before battles whose responses are full of marks; `scripts`: whether any run."""
+    opened = []
+
+    def sit_down(size=WIDE, *, scripts: bool = True, **fields):
+        small = make_campaign(prompts=6, names=("Ember", "Fjord"), **fields)
+        for response in Response.objects.all():
+            text = f"{MARKED}{response.pk}"
+            Response.objects.filter(pk=response.pk).update(text=text, rendered_html=render(text))
+        context = browser.new_context(viewport=size, java_script_enabled=scripts)
+        context.set_default_timeout(15_000)
+        opened.append(context)
+        rater = at_work(context.new_page())
+        if scripts:
+            rater.begin(small.token)
+        else:
+            rater.page.goto(f"{rater.url}/join/{small.token}/")
+            rater.page.get_by_role("button", name="Begin").click()
+        return rater
+
+    yield sit_down
+    for context in opened:
+        context.close()
+
+
+def written(rater) -> list[str]:
+    battle = Battle.objects.select_related("response_a", "response_b").get(public_id=rater.battle())
+    return [battle.response_a.text, battle.response_b.text]
+
+
+@pytest.mark.parametrize("size", [PHONE, WIDE], ids=["phone", "wide"])
+def test_the_toggle_takes_every_tag_out_of_both_panes_and_puts_all_back(sit, size):
+    rater = sit(size)
+    page = rater.page
+    before = [page.evaluate(TAGS), page.evaluate(TEXTS)]
+    assert min(before[0]) > 20
+    button = page.get_by_role("button", name="A and B as plain text")
+    button.click()
+    assert page.evaluate(TAGS) == [0, 0]
+    assert page.evaluate(TEXTS) == written(rater)
+    one, other = page.evaluate(STYLES)
+    assert one == other and "as-written,preserve," in one
+    assert button.get_attribute("aria-pressed") == "true"
+    assert page.locator("#announce").text_content() == "A and B are plain text now."
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    button.click()
+    assert [page.evaluate(TAGS), page.evaluate(TEXTS)] == before
+    assert not Vote.objects.exists()
+
+
+def test_its_key_is_listed_and_keys_still_vote(sit):
+    rater = sit()
+    page = rater.page
+    page.keyboard.press("?")
+    assert page.locator("#keys dt", has_text="P").count() == 1
+    page.keyboard.press("Escape")
+    rater.press("b")
+    page.keyboard.press("p")
+    assert page.evaluate(TAGS) == [0, 0]
+    rater.press("a")
+    rater.press("ArrowRight")
+    assert page.evaluate(TAGS) == [0, 0], "it lasts over the next battles"
+    layouts = Vote.objects.order_by("pk").values_list("outcome", "layout")
+    plain = "wide-ltr-plain"
+    assert list(layouts) == [("model_b", "wide-ltr"), ("model_a", plain), ("model_b", plain)]
+
+
+def test_it_is_remembered_and_comes_from_the_server_in_the_right_form(sit):
+    rater = sit()
+    page = rater.page
+    page.keyboard.press("p")
+    page.reload()
+    rater.settle()
+    assert page.evaluate(TEXTS) == written(rater)
+    page.keyboard.press("p")
+    assert min(page.evaluate(TAGS)) > 20
+    rater.press("t")
+    page.reload()
+    rater.settle()
+    assert min(page.evaluate(TAGS)) > 20
+
+
+def test_where_the_campaign_wants_plain_text_there_is_nothing_to_choose(sit):
+    rater = sit(plain_text=True)
+    page = rater.page
+    assert page.evaluate(TEXTS) == written(rater)
+    assert page.locator(".plain").count() == 0
+    page.keyboard.press("p")
+    assert page.evaluate(TAGS) == [0, 0]
+    rater.press("t")
+    assert Vote.objects.get().layout == "wide-ltr-plain"
+    assert Campaign.objects.get().plain_text
+    assert rater.record.complaints == []
+
+
+@pytest.mark.parametrize("size", [PHONE, WIDE], ids=["phone", "wide"])
+def test_without_a_script_the_button_does_it_too(sit, size):
+    rater = sit(size, scripts=False)
+    page = rater.page
+    panes = page.locator("#stage .pane > .prose")
+    assert panes.first.locator("strong").count() == 1
+    page.get_by_role("button", name="A and B as plain text").click()
+    assert panes.locator("*").count() == 0
+    assert [pane.text_content() for pane in panes.all()] == written(rater)
+    page.get_by_role("button", name="B is better").click()
+    assert panes.locator("*").count() == 0
+    assert Vote.objects.get().layout == "plain"
+
+
+def test_on_paper_nothing_of_it_is_cut(sit):
+    rater = sit(PHONE)
+    page = rater.page
+    page.keyboard.press("p")
+    page.emulate_media(media="print")
+    for side, of in (("scrollWidth", "clientWidth"), ("scrollHeight", "clientHeight")):
+        assert page.evaluate(f"() => {PANES}.filter(text => text.{side} > text.{of} + 1).length") == 0
+    assert page.locator(".plain:visible").count() == 0

@@ -3,7 +3,8 @@
 Looked for in the response alone, on whole words, whatever the case and width of the letters:
 
 * the competitor's own name and aliases, wherever they stand;
-* "I am …", "my name is …", "as …, I" with the name of any model known by name or taking part;
+* "I am …", "my name is …", "as …, I", "in my role as …" with the name of any model known by name or taking
+  part;
 * "I was made by …", "as an AI trained by …" with any maker known by name or taking part.
 
 A bare maker ("Google Maps") or the name of another model ("a llama", "Hermes") is no leak. What is found may
@@ -66,7 +67,28 @@ _TEAM = (
     r"(?:(?:the|a|an|team|people|researchers|engineers|company|folks|at|from|of|die|firma|l'équipe)"
     r"\W{1,3}){0,6}"
 )
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_AS = r"(?:as|als|en tant que|como|come|как|作为)"
+_THEN_I = (
+    r"(?:[,，]\s?(?:my|here|ich|je|yo|io|eu|puedo|posso|soy|sono|sou)\b"
+    r"|[,，]?\s?(?:i\b|i['’]|an? (?:ai|language|large|assistant)|un modèle|un modelo|um modelo|un modello"
+    r"|(?:kann|bin|habe|möchte|werde|würde|darf|muss|soll|stehe|gebe|helfe) ich\b|je\b|j['’]"
+    r"|no puedo|não posso|non posso|я\b|我))"
+)
+_ROLE = (
+    r"(?:in my (?:role|capacity|function) as|speaking as|in meiner rolle als|dans mon rôle de"
+    r"|en mi papel de|nel mio ruolo di|no meu papel de|كوني|بصفتي|باعتباري)"
+)
+# Where the verb comes last, and where the one made is part of it.
+_I_WAS = r"(?<!\w)(?:ich (?:wurde|bin|werde)|wurde ich|ik (?:ben|werd)|ben ik)"
+_MADE_LAST = (
+    r"(?:entwickelt|trainiert|erstellt|geschaffen|gebaut|programmiert|ontwikkeld|gemaakt|getraind|gebouwd)"
+)
+_MADE_ME = (
+    r"(?:تم (?:تطويري|تدريبي|إنشائي|تصميمي)|جرى تطويري)\W{1,3}(?:من قبل|من طرف|بواسطة|على يد)\W{1,3}"
+    r"(?:(?:شركة|فريق|مختبر)\W{1,3}){0,2}"
+)
+_SCRIPTS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # without spaces
+_UNSPACED = re.compile(f"[{_SCRIPTS}]")
 
 
 @dataclass(frozen=True)
@@ -150,22 +172,35 @@ def _merged(spans: Iterable[tuple[int, int]], places: list[int]) -> Iterator[tup
         yield last
 
 
-@lru_cache(maxsize=256)
 def _patterns(names: Names) -> tuple[re.Pattern[str], ...]:
+    models = frozenset((*names.models, *names.own))
+    return (*_claims(models, frozenset(names.makers)), *_bare(names.own))
+
+
+@lru_cache(maxsize=16)  # of a team all competitors share them, and they take long to make
+def _claims(models: frozenset[str], makers: frozenset[str]) -> tuple[re.Pattern[str], ...]:
     # A version belongs to the name: what is left of "Claude 3.5" would still tell.
     version = r"(?:[-\s]?v?\d[\w.-]*\w|[-\s]?v?\d)?"
-    model = f"(?P<name>{_any_of((*MODELS, *names.models, *names.own))}{version})"
-    maker = f"(?P<name>{_any_of((*MAKERS, *names.makers))})"
+    model = f"(?P<name>{_any_of((*MODELS, *models))}{version})"
+    maker = f"(?P<name>{_any_of((*MAKERS, *makers))})"
     patterns = [
         rf"(?<!\w){_I_AM}(?:{_GAP}{{1,6}}|(?<=[是叫])){_FILLER}{_GAP}{{0,6}}{model}",
-        rf"(?<!\w)as {model},? (?:i\b|an? (?:ai|language|large|assistant))",
+        rf"(?<!\w){_AS}\s?{model}{_THEN_I}",
+        rf"(?<!\w){_ROLE}{_GAP}{{1,6}}{model}",
         rf"{_MYSELF}[^.!?\n]{{0,80}}?\b{_MADE}\W{{1,3}}{_BY}\W{{1,3}}{_TEAM}{maker}",
+        rf"{_I_WAS}[^.!?\n]{{0,40}}?\b{_BY}\W{{1,3}}{_TEAM}{maker}\W{{1,3}}(?:\w+ ){{0,3}}{_MADE_LAST}\b",
+        rf"{_MADE_ME}{maker}",
         rf"(?:我是|我由|由)[^。！？\n]{{0,20}}?{maker}[^。！？\n]{{0,8}}?(?:开发|训练|研发|创建|推出|打造)",
         rf"(?<!\w)my (?:creators?|developers?|makers?)\W{{1,3}}(?:is|are|at|from)?\W{{0,3}}{_TEAM}{maker}",
     ]
-    if any(fold(name).strip() for name in names.own):
-        patterns.append(f"(?P<name>{_any_of(names.own)})")
     return tuple(re.compile(pattern) for pattern in patterns)
+
+
+@lru_cache(maxsize=1024)
+def _bare(own: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    if not any(fold(name).strip() for name in own):
+        return ()
+    return (re.compile(f"(?P<name>{_any_of(own)})"),)
 
 
 def _any_of(names: Iterable[str]) -> str:
@@ -177,6 +212,6 @@ def _any_of(names: Iterable[str]) -> str:
 def _whole_words(name: str) -> str:
     """Spaces, hyphens and underscores are one; scripts without spaces have no edge of a word."""
     parts = [re.escape(part) for part in re.split(r"[\s_-]+", name) if part] or [re.escape(name)]
-    before = "" if _UNSPACED.match(name[0]) else r"(?<!\w)"
-    after = "" if _UNSPACED.match(name[-1]) else r"(?!\w)"
+    before = "" if _UNSPACED.match(name[0]) else rf"(?<![^\W{_SCRIPTS}])"
+    after = "" if _UNSPACED.match(name[-1]) else rf"(?![^\W{_SCRIPTS}])"
     return before + r"[\s_-]{0,3}".join(parts) + after

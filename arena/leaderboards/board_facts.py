@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from arena.corpus.models import HARD_AT_LEAST, HARD_CRITERIA
 from arena.leaderboards import sentences
-from arena.leaderboards.models import Snapshot
+from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.sentences import signed
 from arena.leaderboards.style_words import feature
 from ratings.scale import POINTS_PER_LOG_ODDS
@@ -67,6 +67,18 @@ def say_simulated(snapshots: Sequence[Snapshot]) -> str:
             )
             return words % {"n": f"{simulated:,}", "all": f"{votes:,}"}
     return ""
+
+
+def offers_both_bad(snapshot: Snapshot) -> bool:
+    """Could those whose votes these are call both bad? A judge can’t, nor could every file's raters.
+
+    Whoever gets a battle here can; of a file without a single one it is taken as never asked.
+    """
+    leaderboard = snapshot.leaderboard
+    if leaderboard.source in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL):
+        return False
+    drawn = leaderboard.campaign.pair_counts.filter(battles__gt=0)
+    return snapshot.counts["both_bad"] > 0 or drawn.exists()
 
 
 def facts_of(snapshot: Snapshot, judged: bool) -> list[Fact]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -118,7 +119,11 @@ def stored_rows(snapshot: Snapshot, elo: SnapshotChart | None) -> ChartRows:
         return rows
     spec = SnapshotChart.objects.values_list("spec", flat=True).get(pk=elo.pk)
     kept = spec["usermeta"] if spec else None
-    return replace(rows, elo=kept["elo"], one_moment=kept.get("one_moment")) if kept else rows
+    if not kept:
+        return rows
+    # Charts drawn before these were kept don't know them.
+    shares = {name: kept.get(name) for name in ("one_moment", "recorded")}
+    return replace(rows, elo=kept["elo"], **shares)
 
 
 def _chart(name: str, chart: SnapshotChart | None, rows: ChartRows) -> Chart:
@@ -135,7 +140,7 @@ def _chart(name: str, chart: SnapshotChart | None, rows: ChartRows) -> Chart:
         )
         % {"title": title, "n": len(rows.models)},
         table=TABLES[name](rows),
-        note=say_cut(name, rows) or say_order(name, rows),
+        note=" ".join(filter(None, (say_cut(name, rows), say_order(name, rows), say_bands(name, rows)))),
     )
 
 
@@ -151,14 +156,38 @@ def say_cut(name: str, rows: ChartRows) -> str:
 
 
 def say_order(name: str, rows: ChartRows) -> str:
-    """That the order of the votes isn't one in time."""
-    if name != "elo" or rows.one_moment is None or rows.one_moment < ONE_MOMENT:
+    """In which order votes of a file were replayed, and where that isn't one in time."""
+    if name != "elo":
+        return ""
+    if rows.one_moment is not None and rows.one_moment >= ONE_MOMENT:
+        words = _(
+            "%(share)s %% of the votes bear one and the same time, as those of a file without times do:"
+            " their order is the file’s, and this path says nothing about time."
+        )
+        return words % {"share": f"{100 * rows.one_moment:.0f}"}
+    if not rows.recorded:
         return ""
     words = _(
-        "%(share)s %% of the votes bear one and the same time, as those of a file without times do:"
-        " their order is the file’s, and this path says nothing about time."
+        "%(share)s of the votes came in a file. They are replayed in the order of its lines; the times it"
+        " gives for them aren’t looked at."
     )
-    return words % {"share": f"{100 * rows.one_moment:.0f}"}
+    return words % {"share": say_share(rows.recorded)}
+
+
+def say_bands(name: str, rows: ChartRows) -> str:
+    """How many neighbours the order alone doesn't tell apart."""
+    neighbours = list(itertools.pairwise(rows.elo))
+    overlapping = sum(upper["lower"] <= lower["upper"] for upper, lower in neighbours)
+    if name != "elo" or not overlapping:
+        return ""
+    words = ngettext(
+        "The band of %(n)d of %(all)d models overlaps that of the next: in another order of the same votes"
+        " the two might change places.",
+        "The bands of %(n)d of %(all)d models overlap that of the next: in another order of the same votes"
+        " the two might change places.",
+        overlapping,
+    )
+    return words % {"n": overlapping, "all": len(rows.elo)}
 
 
 def _ratings(rows: ChartRows) -> Table:

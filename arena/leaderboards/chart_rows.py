@@ -22,7 +22,8 @@ class ChartRows:
     """models: names in the board's order; all else plain rows by those names.
 
     origin: what a chart that has left the page is of.
-    one_moment: share of the votes replayed that bear the commonest time of all; None where none is known.
+    one_moment, recorded: shares of the votes replayed that bear the commonest time of all, and that came in a
+    file; None where it isn't known.
     """
 
     origin: str
@@ -37,6 +38,7 @@ class ChartRows:
     elo: list[dict[str, Any]]
     elo_track: list[dict[str, Any]]
     one_moment: float | None = None
+    recorded: float | None = None
 
 
 HISTORY = 60
@@ -76,6 +78,7 @@ def rows_of(snapshot: Snapshot, track: EloTrack | None = None) -> ChartRows:
         [] if track is None else track.final(names),
         [] if track is None else track.path(names),
         None if track is None else track.one_moment,
+        None if track is None else track.recorded,
     )
 
 

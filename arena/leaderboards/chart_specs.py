@@ -125,7 +125,8 @@ def spec_of(name: str, rows: ChartRows, scheme: Scheme) -> Spec:
     chart = CHARTS[name](rows, scheme)
     spec: Spec = chart.configure(**_config(scheme)).to_dict()
     # Vega ignores `usermeta`: here it keeps the figures of the table beside the picture.
-    kept = {"usermeta": {"elo": rows.elo, "one_moment": rows.one_moment}} if name == "elo" else {}
+    replayed = {"elo": rows.elo, "one_moment": rows.one_moment, "recorded": rows.recorded}
+    kept = {"usermeta": replayed} if name == "elo" else {}
     below = [part for part in (rows.origin, say_cut(name, rows)) if part]
     return spec | {"title": {"text": str(TITLES[name]), "subtitle": below}} | kept
 

@@ -85,7 +85,7 @@ class Direct:
     wins: int
     losses: int
     ties: int
-    both_bad: int
+    both_bad: int | None
     net: Figure
     clustered_by: str
     net_p: str
@@ -298,7 +298,7 @@ def _direct(duel: Duel) -> Direct:
         wins=duel.wins,
         losses=duel.losses,
         ties=duel.ties - direct["both_bad"],
-        both_bad=direct["both_bad"],
+        both_bad=direct["both_bad"] if board_facts.offers_both_bad(duel.pair.snapshot) else None,
         net=Figure(say_rate(estimate), say_rates(lower, upper)),
         clustered_by=direct["net"]["clustered_by"],
         net_p=say_p(direct["net"]["p"]),

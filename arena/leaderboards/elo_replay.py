@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from django.db.models import Count
+from django.db.models import Count, Q
 
-from arena.battles.models import Vote
+from arena.battles.models import Battle, Vote
 from arena.leaderboards.comparisons import BoardRows
 from arena.leaderboards.elo_track import MOST_VOTES, PERMUTATIONS, POINTS, EloTrack, K
 from arena.leaderboards.models import Leaderboard, Snapshot
@@ -19,7 +19,8 @@ def track_of(snapshot: Snapshot) -> EloTrack | None:
     leaderboard = snapshot.leaderboard
     if leaderboard.style_control or leaderboard.source != Leaderboard.Source.RATERS:
         return None
-    return replayed(rows_of(leaderboard, cutoff_in(snapshot)), one_moment_of(leaderboard))
+    rows = rows_of(leaderboard, cutoff_in(snapshot))
+    return replayed(rows, one_moment_of(leaderboard), recorded_of(leaderboard))
 
 
 def one_moment_of(leaderboard: Leaderboard) -> float:
@@ -29,7 +30,15 @@ def one_moment_of(leaderboard: Leaderboard) -> float:
     return most["n"] / votes.count() if most else 0.0
 
 
-def replayed(rows: BoardRows, one_moment: float) -> EloTrack | None:
+def recorded_of(leaderboard: Leaderboard) -> float:
+    """Battles of a file are numbered by its lines, whatever times it gives."""
+    votes = Vote.objects.filter(battle__campaign=leaderboard.campaign_id)
+    recorded = Count("pk", filter=Q(battle__kind=Battle.Kind.RECORDED))
+    found = votes.aggregate(every=Count("pk"), recorded=recorded)
+    return found["recorded"] / found["every"] if found["every"] else 0.0
+
+
+def replayed(rows: BoardRows, one_moment: float, recorded: float) -> EloTrack | None:
     votes = len(rows.comparisons)
     comparisons = rows.comparisons.select(np.arange(max(votes - MOST_VOTES, 0), votes))
     try:
@@ -38,4 +47,4 @@ def replayed(rows: BoardRows, one_moment: float) -> EloTrack | None:
         return None
     moments = np.unique(np.linspace(1, len(comparisons), POINTS).astype(int))
     path = elo_path(comparisons, moments, k=K)
-    return EloTrack(rows.competitors, elo, moments.tolist(), path.tolist(), one_moment)
+    return EloTrack(rows.competitors, elo, moments.tolist(), path.tolist(), one_moment, recorded)

@@ -22,7 +22,7 @@ MOST_VOTES = 200_000
 class EloTrack:
     """competitors: ids by number · elo: after all votes · moments, ratings: (m,) votes so far, (m, K).
 
-    one_moment: share of the votes that bear the commonest time of all.
+    one_moment, recorded: shares of the votes that bear the commonest time of all, and that came in a file.
     """
 
     competitors: Sequence[int]
@@ -30,6 +30,7 @@ class EloTrack:
     moments: Sequence[int]
     ratings: Sequence[Sequence[float]]
     one_moment: float
+    recorded: float
 
     def final(self, names: Mapping[int, str]) -> list[dict[str, Any]]:
         rows = zip(self.competitors, self.elo.ratings, self.elo.lower, self.elo.upper, strict=True)

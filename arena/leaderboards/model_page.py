@@ -123,7 +123,7 @@ def build(campaign: Campaign, boards: Sequence[Leaderboard], competitor: Competi
 def _boards(tab: Source, columns: Sequence[Column], competitor: Competitor) -> Iterator[BoardLine]:
     for column in columns:
         standing = column.standings.get(competitor.pk)
-        if standing is not None:
+        if standing is not None and column.snapshot is not None:
             yield BoardLine(
                 source=tab.title,
                 board=column.heading,
@@ -131,9 +131,15 @@ def _boards(tab: Source, columns: Sequence[Column], competitor: Competitor) -> I
                 rating=_points(standing.rating),
                 interval=_interval(standing.lower, standing.upper),
                 record=_record(standing.wins, standing.losses, standing.ties),
-                both_bad=say_share(standing.both_bad / standing.battles) if standing.battles else NONE,
+                both_bad=_both_bad(standing, column.snapshot),
                 usable=NONE if standing.usable is None else say_share(standing.usable),
             )
+
+
+def _both_bad(standing: Standing, snapshot: Snapshot) -> str:
+    if not board_facts.offers_both_bad(snapshot):
+        return _("not offered")
+    return say_share(standing.both_bad / standing.battles) if standing.battles else NONE
 
 
 def _opponents(column: Column, competitor: Competitor) -> Iterator[OpponentLine]:

@@ -117,6 +117,8 @@ class Page:
     replacement: str
     simulated: str
     margin: str
+    low: str
+    high: str
     zero: str
     band_start: str
     band_end: str
@@ -186,6 +188,8 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
         replacement=say_replacement(main, choice.a, choice.b, margin, level) if main else "",
         simulated=simulated,
         margin=f"{margin:g}",
+        low=signed(axis.low),
+        high=signed(axis.high),
         zero=axis.place(0.0),
         band_start=axis.place(-margin),
         band_end=axis.place(margin),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+
 import pytest
 
 from arena.leaderboards import drawing, snapshots
@@ -84,3 +87,20 @@ def test_charts_are_images_that_the_policy_allows_beside_tables(joust, visit, li
     assert findings(page) == []
     assert overflow(page) == 0
     assert record.complaints == []
+
+
+@pytest.mark.parametrize("width", [375, 660, 800, 1024, 1280])
+def test_the_numbers_of_the_scale_stand_apart_and_words_say_how_far_it_goes(joust, visit, live_server, width):
+    page, _record = visit("ravi", viewport={"width": width, "height": 900})
+    page.goto(f"{live_server.url}{PAGE}")
+    ends = page.evaluate(
+        """() => [...document.querySelectorAll("svg.wide.scale text")]
+          .map(text => text.getBoundingClientRect())
+          .filter(box => box.width).map(box => [box.left, box.right])"""
+    )
+    # On a phone there is no room for three numbers.
+    assert len(ends) == (0 if width < 640 else 3)
+    assert all(left[1] + 2 <= right[0] for left, right in itertools.pairwise(ends))
+    assert page.get_by_text("scale", exact=True).is_visible() == bool(ends)
+    shown = page.locator("section[aria-labelledby=boards] .note").inner_text()
+    assert re.match(r"The drawing goes from −[0-9]+ to \+[0-9]+ points, with a line at 0", shown)

@@ -39,11 +39,13 @@ _ATTEMPT = (
 
 def judges(extract: Extract) -> Rows:
     judges = Judge.objects.filter(pk__in=extract.judgments.values("judge"))
+    models: dict[str, int] = {}
     for row in judges.select_related("endpoint", "rubric").order_by("pk"):
         rubric = row.rubric
         yield {
             "name": row.name,
             "family": row.family,
+            "model": models.setdefault(row.voice, len(models) + 1),
             "asked_model": row.endpoint.model_id if row.endpoint else None,
             "parameters": row.parameters,
             "rubric": str(rubric) if rubric else None,

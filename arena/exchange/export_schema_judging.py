@@ -10,6 +10,11 @@ JUDGING: tuple[TableSchema, ...] = (
         "LLM judges and what they were asked",
         ("name", "text", ""),
         ("family", "text", ""),
+        (
+            "model",
+            "count",
+            "number of the model within this export; judges of one are wordings of one opinion",
+        ),
         ("asked_model", "text", "id at its endpoint; empty: recorded elsewhere"),
         ("parameters", "json", ""),
         ("rubric", "text", "name and version"),

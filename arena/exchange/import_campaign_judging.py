@@ -5,7 +5,9 @@ Their replies stay in the export: a call belongs to an endpoint, and an export n
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
+from uuid import uuid4
 
 from django.db.models import Max
 
@@ -18,7 +20,9 @@ from arena.raters.models import Team
 
 
 def store_judgments(back: Return) -> None:
-    judges = {row["name"]: _judge(back.team, row) for row in back.each("judges", dict)}
+    told = list(back.each("judges", dict))
+    judges = {row["name"]: _judge(back.team, row) for row in told}
+    _mark_models(told, judges)
     rows = list(back.each("judgments", dict))
     runs = _store_runs(back, {row["run"] for row in rows}, judges)
     Judgment.objects.bulk_create(
@@ -63,6 +67,21 @@ def _judge(team: Team, row: Row) -> Judge:
     name = f"{row['name'][:100]} (recorded)" if own else row["name"]
     told = {"family": row["family"], "parameters": row["parameters"], "rubric": _rubric(team, row)}
     return Judge.objects.get_or_create(team=team, name=name, defaults=told)[0]
+
+
+def _mark_models(rows: list[Row], judges: dict[str, Judge]) -> None:
+    """Judges that one model was stay so; exports of earlier versions don't tell."""
+    by_model: dict[int, list[Judge]] = defaultdict(list)
+    for row in rows:
+        if row.get("model") is not None:
+            by_model[row["model"]].append(judges[row["name"]])
+    for same in by_model.values():
+        known = [judge.recorded_model for judge in same if judge.recorded_model]
+        if len(same) > 1 or known:
+            mark = known[0] if known else uuid4().hex
+            Judge.objects.filter(pk__in=[judge.pk for judge in same], recorded_model="").update(
+                recorded_model=mark
+            )
 
 
 def _rubric(team: Team, row: Row) -> Rubric | None:

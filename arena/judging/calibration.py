@@ -197,7 +197,7 @@ def wordings_of(run: JudgeRun) -> list[Judge]:
     judges = list(run.judges.select_related("rubric").order_by("pk"))
     shapes = {
         (
-            judge.endpoint_id,
+            judge.voice,
             judge.rubric.mode,
             json.dumps([[c["name"], c["low"], c["high"]] for c in judge.rubric.criteria]),
         )
@@ -207,7 +207,7 @@ def wordings_of(run: JudgeRun) -> list[Judge]:
     texts = {judge.rubric.sha256 for judge in judges if judge.rubric}
     if len(judges) < LEAST_WORDINGS or len(shapes) != 1 or len(texts) != len(judges):
         return []
-    return judges if all(judge.rubric and judge.endpoint_id for judge in judges) else []
+    return judges if all(judge.rubric for judge in judges) else []
 
 
 LEAST_WORDINGS = 3

@@ -70,6 +70,12 @@ class Judge(models.Model):
     rubric = models.ForeignKey(Rubric, null=True, blank=True, on_delete=models.PROTECT, related_name="judges")
     family = models.CharField(max_length=80, blank=True)
     parameters = models.JSONField(default=dict, blank=True)
+    recorded_model = models.CharField(
+        max_length=40,
+        blank=True,
+        editable=False,
+        help_text="of judges that came in an export: the same for those that one model was; empty: not known",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -77,6 +83,13 @@ class Judge(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def voice(self) -> str:
+        """The same for judges that are one model with several rubrics: one opinion in several wordings."""
+        if self.endpoint_id:
+            return f"endpoint {self.endpoint_id}"
+        return f"recorded model {self.recorded_model}" if self.recorded_model else f"judge {self.pk}"
 
 
 def criteria_of(judge: Judge) -> list[str]:

@@ -41,7 +41,7 @@ def ensure_leaderboards(campaign: Campaign) -> list[Leaderboard]:
     judges = list(Judge.objects.filter(pk__in=judges_of(campaign)).order_by("pk"))
     boards = [default_leaderboard(campaign, board, judge) for judge in (None, *judges) for board in BOARDS]
     # As in a panel's rows: wordings on one model are one voice.
-    is_panel = len({judge.endpoint_id or f"recorded {judge.pk}" for judge in judges}) > 1
+    is_panel = len({judge.voice for judge in judges}) > 1
     if is_panel:
         panel = Leaderboard.Source.PANEL
         boards += [default_leaderboard(campaign, board, None, panel) for board in BOARDS]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
 
 import numpy as np
 from django.db.models import Case, IntegerField, QuerySet, Value, When
@@ -51,9 +50,7 @@ def of_panel(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
     Wordings of a rubric on one model are one opinion, and would outvote the others.
     """
     judges = Judge.objects.filter(pk__in=judgments.order_by().values("judge")).order_by("pk")
-    newest: dict[Any, int] = {}
-    for pk, endpoint in judges.values_list("pk", "endpoint_id"):
-        newest[endpoint if endpoint is not None else f"recorded {pk}"] = pk
+    newest = {judge.voice: judge.pk for judge in judges.only("endpoint", "recorded_model")}
     return judgments.filter(judge__in=newest.values())
 
 

@@ -70,7 +70,8 @@ WHERE = {
     "BattleNote": same("notes", "rater", "kind", "text", "at") | {"battle": "notes.battle_id"},
     "Rubric": same("judges", "mode", "instructions", "criteria")
     | {"name": "judges.rubric_name", "version": "judges.rubric_version", "sha256": "judges.rubric_sha256"},
-    "Judge": same("judges", "name", "rubric", "family", "parameters") | {"endpoint": "judges.asked_model"},
+    "Judge": same("judges", "name", "rubric", "family", "parameters")
+    | {"endpoint": "judges.asked_model", "recorded_model": "judges.model"},
     "JudgeRun": same(
         "judge_runs",
         *("kind", "judges", "seed", "family_policy", "own_family_pairs", "verbosity_rule", "budget_usd"),

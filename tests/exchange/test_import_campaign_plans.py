@@ -12,12 +12,14 @@ from arena.corpus.label_models import LabelChange, SpotCheck
 from arena.corpus.labels import set_labels
 from arena.corpus.models import HARD_CRITERIA, Prompt, PromptSet
 from arena.corpus.redaction import redact_prompt
+from arena.endpoints.models import Endpoint
 from arena.exchange.export_schema import TABLES
 from arena.exchange.exports import CAMPAIGN_TIMES
-from arena.judging.calibration import fix_labels
+from arena.judging.calibration import fix_labels, wordings_of
 from arena.judging.calibration_models import Calibration, CalibrationLabel
 from arena.judging.models import Judge, JudgeRun, Judgment, Rubric
 from arena.leaderboards.analysis_plan import AnalysisPlan
+from arena.leaderboards.judged_rows import of_panel
 from arena.leaderboards.report_models import Reading, ReportText
 from arena.raters.models import Rater
 
@@ -155,6 +157,54 @@ def test_runs_come_back_with_their_rules_and_judges_with_their_rubric(used, ther
     before, after = there_and_back(make, say)
     assert after == before
     assert JudgeRun.objects.get().kind == JudgeRun.Kind.RECORDED  # nobody here can be asked on
+
+
+def test_wordings_of_one_model_come_back_as_one_voice(used, there_and_back):
+    """Three versions of a rubric on one endpoint, a judge on another, and one recorded elsewhere."""
+
+    def make():
+        small = used()
+        team = small.campaign.team
+        same, other = (
+            Endpoint.objects.create(team=team, name=name, base_url=f"https://{name}.example", model_id=name)
+            for name in ("same", "other")
+        )
+        for number, endpoint in enumerate((same, same, same, other, None)):
+            rubric = Rubric.objects.create(
+                team=team,
+                name="facts",
+                version=number + 1,
+                instructions=f"Look {number} times",
+                criteria=[],
+                sha256=str(number) * 64,
+            )
+            Judge.objects.create(team=team, name=f"judge {number}", rubric=rubric, endpoint=endpoint)
+        judges = list(Judge.objects.order_by("name"))
+        for chosen in (judges[:3], judges[3:]):
+            run = JudgeRun.objects.create(campaign=small.campaign, kind="recorded", status="completed")
+            run.judges.set(chosen)
+            for place, battle in enumerate(Battle.objects.order_by("pk")[:2]):
+                for judge in chosen:
+                    outcome = "model_a" if (place + len(judge.name + judge.name[-1])) % 2 else "tie"
+                    Judgment.objects.create(
+                        run=run, judge=judge, battle=battle, outcome=outcome, resolved_at=LONG_AGO
+                    )
+        return small
+
+    def say(_campaign):
+        judges = list(Judge.objects.order_by("name"))
+        voices = [[one.name for one in judges if one.voice == judge.voice] for judge in judges]
+        wordings = [[judge.name for judge in wordings_of(run)] for run in JudgeRun.objects.order_by("pk")]
+        panel = of_panel(Judgment.objects.all()).order_by("judge__name", "battle__public_id")
+        told = list(panel.values_list("judge__name", "battle__public_id", "outcome"))
+        versions = list(Rubric.objects.order_by("version").values_list("name", "version", "sha256"))
+        return voices, wordings, told, versions
+
+    before, after = there_and_back(make, say)
+    assert after == before
+    three = ["judge 0", "judge 1", "judge 2"]
+    assert before[:2] == ([three, three, three, ["judge 3"], ["judge 4"]], [three, []])
+    assert {name for name, *_rest in before[2]} == {"judge 2", "judge 3", "judge 4"}
 
 
 def test_its_end_its_report_and_who_was_suspended_come_back(used, there_and_back):

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy.special import ndtri, stdtrit
 
 from ratings.comparisons import MODEL_A, MODEL_B
 from ratings.errors import BadOptionError, BadValueError, NoVotesError, ShapeError, UnknownOutcomeError
@@ -139,7 +139,7 @@ def cohen_kappa(table: ArrayLike, *, weights: Weights = "none", confidence: floa
     variance = np.sum(p * (w - pull * (1 - kappa)) ** 2) - (kappa - expected * (1 - kappa)) ** 2
     null = np.sum(np.outer(rows, columns) * (w - pull) ** 2) - expected**2
     error, error0 = (sqrt(max(float(v), 0.0) / n) / (1 - expected) for v in (variance, null))
-    half = float(stats.norm.isf((1 - confidence) / 2)) * error
+    half = -float(ndtri((1 - confidence) / 2)) * error
     return Kappa(
         estimate=kappa,
         standard_error=error,
@@ -248,7 +248,7 @@ def _jackknifed(
     error = sqrt((groups - 1) / groups * float(np.sum((without - estimate) ** 2)))
     if effective < 2 or isclose(error, 0, abs_tol=1e-12):
         return None
-    half = float(stats.t.isf((1 - confidence) / 2, effective - 1)) * error
+    half = -float(stdtrit(effective - 1, (1 - confidence) / 2)) * error
     return estimate - half, min(1.0, estimate + half)
 
 

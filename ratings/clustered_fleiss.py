@@ -7,7 +7,7 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from ratings.agreement import fleiss_kappa
 from ratings.errors import BadValueError, ShapeError
@@ -58,7 +58,7 @@ def clustered_fleiss(
     names, index, sizes = np.unique(ids, return_inverse=True, return_counts=True)
     effective = float(len(table) ** 2 / np.sum(sizes.astype(np.float64) ** 2))
     error = _jackknife(counts, index, estimate, len(names)) if effective >= 2 else None
-    half = None if error is None else float(stats.t.isf((1 - confidence) / 2, effective - 1)) * error
+    half = None if error is None else -float(stdtrit(effective - 1, (1 - confidence) / 2)) * error
     return ClusteredFleiss(
         estimate=estimate,
         standard_error=error,

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import chi2
+from scipy.special import gammaincinv
 
 from ratings.bradley_terry import FIRTH_ROUNDS, Fit, PairLikelihood
 from ratings.comparisons import Tally
@@ -86,7 +86,7 @@ def one_sided_bound(
     profile = _Profile(PairLikelihood(part), gauge(np.zeros(len(members), dtype=np.int32), 0), contrast)
     best = fit.strengths[members]
     top, height = float(contrast @ best), profile.height(best)
-    allowed = float(chi2.ppf(2 * confidence - 1, 1)) / 2
+    allowed = float(gammaincinv(0.5, 2 * confidence - 1))
 
     def excess(distance: float) -> float:
         bound = top - distance if above else top + distance

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import special
 
 from ratings.errors import BadValueError, ShapeError
 from ratings.proportions import EXACT_BELOW, Floats, check_confidence
@@ -166,6 +166,8 @@ def sign_tests(wins: ArrayLike, losses: ArrayLike, *, confidence: float = 0.95) 
 
 def mcnemars(only_first: ArrayLike, only_second: ArrayLike) -> McNemars:
     """`proportions.mcnemar` of each group; the odds ratio is NaN where no prompt was the second's."""
+    from scipy import stats  # 30 MB, and only tests of two proportions need it
+
     b, c = _counts(only_first, only_second)
     n, few = b + c, np.minimum(b, c)
     some = np.maximum(n, 1)
@@ -188,6 +190,8 @@ def mcnemars(only_first: ArrayLike, only_second: ArrayLike) -> McNemars:
 
 
 def _two_sided(few: Integers, n: Integers) -> Floats:
+    from scipy import stats
+
     p: Floats = np.where(n > 0, np.minimum(1.0, 2 * stats.binom.cdf(few, n, 0.5)), 1.0)
     return p
 

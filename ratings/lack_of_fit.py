@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
-from scipy.special import expit, xlogy
+from scipy.special import chdtrc, expit, ndtri, xlogy
 
 from ratings.bradley_terry import PairLikelihood, fit_likelihood, laplacian, spread
 from ratings.comparisons import Comparisons, Policies, Tally, tally
@@ -136,7 +135,7 @@ def supported_cycles(
         raise BadOptionError(f"design effect {design_effect}", todo="use 1 for independent votes, or more")
     cells = _unweighted(comparisons, policies)
     n, share = cells.total / design_effect, cells.score / cells.total
-    z = float(stats.norm.isf((1 - confidence) / 2 / len(n)))
+    z = -float(ndtri((1 - confidence) / 2 / len(n)))
     # Wilson's interval excludes 1/2 exactly where the score test with variance 1/4n rejects it.
     beyond = np.abs(share - 0.5) * 2 * np.sqrt(n) > z
     low_wins = share > 0.5
@@ -194,7 +193,7 @@ def _fitted(cells: Tally, policies: Policies) -> tuple[Vector, int]:
 
 
 def _chance(statistic: float, degrees: int) -> float | None:
-    return float(stats.chi2.sf(statistic, degrees)) if degrees > 0 else None
+    return float(chdtrc(degrees, statistic)) if degrees > 0 else None
 
 
 def _triangles(edges: Pairs, n_competitors: int) -> Pairs:

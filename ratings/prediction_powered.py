@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from ratings.bradley_terry import Fit, fit_bradley_terry
 from ratings.cluster_runs import consecutive
@@ -225,9 +224,11 @@ def _other_pairs(both: Comparisons, rest: Comparisons, match_pairs: bool) -> tup
     distance = float(np.abs(mixes[0] - mixes[1]).sum() / 2)
     if len(codes) == 1 or distance <= MIX_DISTANCE:
         return ()
+    from scipy.stats import chi2_contingency  # 30 MB, which no other fit needs
+
     sizes = [w.sum() ** 2 / (w**2).sum() for _, w in parts]
     table = np.array([mix * size for mix, size in zip(mixes, sizes, strict=True)])
-    if stats.chi2_contingency(table).pvalue >= MIX_P:
+    if chi2_contingency(table).pvalue >= MIX_P:
         return ()
     return (
         f"the judge's pairs differ from people's ({distance:.0%} of the votes); match_pairs weights them",

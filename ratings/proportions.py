@@ -12,7 +12,7 @@ from math import asin, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import special
 
 from ratings.errors import BadOptionError, BadValueError, NoVotesError, ShapeError
 
@@ -180,6 +180,8 @@ def mcnemar(only_first: int, only_second: int) -> McNemar:
     The continuity correction is clamped at 0, since (|b - c| - 1)^2 turns b = c into evidence; with b + c = 0
     every p is 1. Raises BadValueError for negative counts.
     """
+    from scipy import stats  # 30 MB, and only tests of two proportions need it
+
     b, c = only_first, only_second
     if b < 0 or c < 0:
         raise BadValueError(f"counts {b} and {c} must not be negative")
@@ -242,6 +244,8 @@ def _wilson(p: float, n: float, z: float) -> tuple[float, float]:
 
 
 def _two_sided(few: int, n: int) -> float:
+    from scipy import stats
+
     return min(1.0, float(2 * stats.binom.cdf(few, n, 0.5))) if n else 1.0
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from ratings.newton import Matrix, Vector
 
@@ -70,7 +70,7 @@ def joint_critical_value(
 
 
 def _t(tail: float, degrees: float) -> float:
-    return float(stats.t.isf(tail, degrees) if np.isfinite(degrees) else stats.norm.isf(tail))
+    return -float(stdtrit(degrees, tail) if np.isfinite(degrees) else ndtri(tail))
 
 
 def _wishart_degrees(effective: float) -> int:
@@ -163,7 +163,7 @@ def pair_critical_values(critical: float | Vector, effective: float, degrees: Ve
     few = own < FEW
     if few.any():
         joint = max(effective - 1, 1.0)
-        tail = stats.t.sf(values, joint) if np.isfinite(joint) else stats.norm.sf(values)
-        wider = stats.t.isf(tail[few], np.maximum(own[few], 1e-9))
+        tail = stdtr(joint, -values) if np.isfinite(joint) else ndtr(-values)
+        wider = -stdtrit(np.maximum(own[few], 1e-9), tail[few])
         values[few] = np.maximum(values[few], wider)
     return values

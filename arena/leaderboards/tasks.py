@@ -12,6 +12,9 @@ from arena.leaderboards.undrawn import undrawn
 
 
 def do_runs(runs: Iterable[SnapshotRun]) -> None:
+    runs = list(runs)
+    if not runs:
+        return
     # Web processes import this file and never fit: scipy's second at the start is the worker's alone.
     from arena.leaderboards import snapshots
     from arena.leaderboards.sources import Round

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import transaction
 from django.utils import timezone
 
 from arena.battles import draw, exclusions, pairing
@@ -236,3 +237,16 @@ def test_what_raters_gave_as_reasons_comes_back(used, there_and_back):
 
     before, after = there_and_back(make, notes)
     assert after == before and ("reason", "clear") in {note[:2] for note in before}
+
+
+def test_an_export_from_before_a_setting_comes_back_with_its_default(used, there_and_back, tmp_path):
+    with transaction.atomic():
+        there_and_back(used, lambda campaign: campaign.name)
+        transaction.set_rollback(True)
+    file = tmp_path / "out" / "campaign.json"
+    about = json.loads(file.read_text())
+    assert about.pop("plain_text") is False
+    file.write_text(json.dumps(about))
+    (tmp_path / "out" / SUMS).write_text(sums(tmp_path / "out"))
+    call_command("import_campaign", str(tmp_path / "out"))
+    assert Campaign.objects.get().plain_text is False

@@ -16,7 +16,9 @@ class PairCountQuerySet(models.QuerySet["PairCount"]):
 
         `newest`: the rater and that number. False: it isn't, and nothing was counted.
         """
-        rows = [number for (low, high), more in pairs.items() for number in (campaign_id, low, high, more)]
+        # In one order, or two draws of the same two pairs would wait for each other for ever.
+        ordered = sorted(pairs.items())
+        rows = [number for (low, high), more in ordered for number in (campaign_id, low, high, more)]
         with connection.cursor() as cursor:
             cursor.execute(_raise_counts(len(pairs)), [*rows, *newest])
             return cursor.rowcount == len(pairs)

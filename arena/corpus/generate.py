@@ -193,7 +193,7 @@ def _end_unsent(wanted: GenerationCall, call: Call, state: str, failure: str) ->
 
 def finish(run: GenerationRun) -> bool:
     """A run is complete when no call is open; with a failed one it is complete with failures."""
-    if run.status_reason == GenerationRun.BEING_PLANNED or run.calls().filter(state__in=Call.OPEN).exists():
+    if run.calls().filter(state__in=Call.OPEN).exists():
         return False
     failed = GenerationCall.objects.filter(recipe__run=run).exclude(failure__in=("", *NEEDLESS))
     return run.complete(with_failures=failed.exists())

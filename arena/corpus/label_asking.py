@@ -169,7 +169,7 @@ def _end_unsent(label_call: LabelCall, call: Call, state: str, failure: str) -> 
 
 def finish(run: LabelRun) -> bool:
     """A run is complete when no call is open; with a failed one it is complete with failures."""
-    if run.status_reason == LabelRun.BEING_PLANNED or run.calls().filter(state__in=Call.OPEN).exists():
+    if run.calls().filter(state__in=Call.OPEN).exists():
         return False
     return run.complete(with_failures=run.label_calls.exclude(failure="").exists())
 

@@ -80,8 +80,10 @@ class Run(models.Model):
         return bool(still_open.update(**ended))
 
     def complete(self, with_failures: bool) -> bool:
+        """False where it has ended already, or is still being planned: more calls are to come."""
         status = self.Status.COMPLETED_WITH_FAILURES if with_failures else self.Status.COMPLETED
         still_open = type(self)._default_manager.filter(pk=self.pk, status__in=self.OPEN)
+        still_open = still_open.exclude(status_reason=self.BEING_PLANNED)
         return bool(still_open.update(status=status, finished_at=timezone.now()))
 
     def take_up_again(self) -> bool:

@@ -95,8 +95,7 @@ class Shift:
 
     def land(self, added: int) -> None:
         """Within the transaction of whatever has to appear together with the arrival."""
-        if self._mine.filter(is_cancelled=True).exists():
-            raise StoppedError
+        self.note(self.record.total_rows)  # from here on nobody can cancel it
         Arrival.objects.filter(file=self.record).update(landed_at=timezone.now())
         self.end(Import.State.DONE, added=added, done_rows=self.record.total_rows)
 

@@ -195,13 +195,8 @@ def finish(run_id: int) -> bool:
     """A run is complete when everything is resolved; with a failed call it is complete with failures."""
     if _unfinished(run=run_id):
         return False
-    runs = JudgeRun.objects.filter(pk=run_id, status__in=JudgeRun.OPEN)
-    run = runs.first()
-    if run is None:
-        return False
-    failed = rows_of(run).exclude(failure="").exists()
-    status = JudgeRun.Status.COMPLETED_WITH_FAILURES if failed else JudgeRun.Status.COMPLETED
-    return bool(runs.update(status=status, finished_at=timezone.now()))
+    run = JudgeRun.objects.filter(pk=run_id, status__in=JudgeRun.OPEN).first()
+    return run is not None and run.complete(with_failures=rows_of(run).exclude(failure="").exists())
 
 
 @Compiled

@@ -19,6 +19,7 @@ from arena.corpus.models import Prompt
 LABELS = ("category", "language", "prompt_set")
 DAYS = ("first_day", "last_day")
 KEYS = (*LABELS, *DAYS)
+LAST_DAY = date(9998, 12, 31)  # whose next day is a day too
 SOURCES = ("raters", "judge")
 
 Part = Mapping[str, Any]
@@ -69,6 +70,8 @@ def _day(part: Part, name: str) -> date | None:
         day = None
     if day is None or day.isoformat() != part[name]:
         raise BadPartError(f"{name} is a day like 2026-11-30, not {part[name]!r}")
+    if day > LAST_DAY:
+        raise BadPartError(f"{name} is a day up to {LAST_DAY}, not {day}")
     return day
 
 

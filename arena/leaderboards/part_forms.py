@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from django import forms
+from django.core.validators import MaxValueValidator
 from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -14,7 +15,7 @@ from arena.campaigns.models import Campaign
 from arena.judging.models import Judge
 from arena.leaderboards.defaults import judges_of, made_once
 from arena.leaderboards.models import Leaderboard
-from arena.leaderboards.part import DAYS, KEYS, key_of, prompts_of, say_language, say_part
+from arena.leaderboards.part import DAYS, KEYS, LAST_DAY, key_of, prompts_of, say_language, say_part
 
 
 class PartForm(forms.Form):
@@ -27,12 +28,14 @@ class PartForm(forms.Form):
         required=False,
         label=gettext_lazy("First day"),
         help_text=gettext_lazy("Of votes, in UTC."),
+        validators=[MaxValueValidator(LAST_DAY)],
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     last_day = forms.DateField(
         required=False,
         label=gettext_lazy("Last day"),
         help_text=gettext_lazy("The day itself is in."),
+        validators=[MaxValueValidator(LAST_DAY)],
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     source = forms.ChoiceField(label=gettext_lazy("Whose judgment"))

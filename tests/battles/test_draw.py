@@ -298,3 +298,15 @@ def test_a_draw_asks_no_more_of_the_database_when_there_are_many_votes(make_camp
     for _ in range(60):
         vote_on(*draw.draw(small.campaign, rater))
     assert statements() <= few
+
+
+def test_two_draws_of_the_same_two_pairs_count_them_in_one_order(small_campaign, rater):
+    """In two orders each would hold what the other waits for, and the database would break one off."""
+    first, second, *_rest = sorted(small_campaign.campaign.competitors.values_list("pk", flat=True))
+    low, high = (first, second), (second, second + 1)
+    statements = []
+    for pairs in ({low: 1, high: 1}, {high: 1, low: 1}):
+        with CaptureQueriesContext(connection) as queries:
+            PairCount.objects.add(small_campaign.campaign.pk, pairs, (rater.pk, -1))
+        statements.append(queries[0]["sql"])
+    assert statements[0] == statements[1]

@@ -1,4 +1,4 @@
-"""A small file may hold much: it is refused before it is held, with words."""
+"""A small file may hold much, or what Python has no value for: it is refused with words before it is held."""
 
 import io
 
@@ -46,3 +46,21 @@ def test_what_a_file_holds_is_measured_by_its_own_size_too(monkeypatch):
     written = io.BytesIO()
     pq.write_table(pa.table({"id": ["p1", "p2"], "prompt": ["One?", "Two?"]}), written)
     assert [values["id"] for _number, values in parquet.rows(written.getvalue())] == ["p1", "p2"]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pa.array([-(2**31)], pa.int32()).cast(pa.date32()),
+        pa.array([10**14], pa.int64()).cast(pa.duration("s")),
+        pa.array([2**52], pa.int64()).cast(pa.timestamp("ms")),
+    ],
+    ids=["date", "duration", "time"],
+)
+def test_values_that_no_calendar_knows_are_refused_with_words(odd):
+    written = io.BytesIO()
+    pq.write_table(pa.table({"id": ["p1"], "prompt": ["Why?"], "odd": odd}), written)
+    found = read("prompts", written.getvalue(), "p.parquet")
+    assert [problem.reason.partition(":")[0] for problem in found.errors] == [
+        "the Parquet file can't be read"
+    ]

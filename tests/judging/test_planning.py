@@ -6,7 +6,7 @@ from django.utils import timezone
 from arena.battles.models import Battle, Retraction, Vote
 from arena.corpus.models import Prompt, Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
-from arena.judging import planning
+from arena.judging import ending, planning
 from arena.judging.choosing import CannotPlanError, choose_battles
 from arena.judging.models import Judge, JudgeRun, Rubric
 from arena.judging.planning import estimate, plan_run
@@ -95,11 +95,12 @@ def test_every_call_has_a_key_of_its_own(court):
     assert len(keys) == len(set(keys)) == 48
 
 
-def test_no_call_can_be_taken_before_all_are_planned(court, monkeypatch):
+def test_no_call_can_be_taken_and_no_run_ends_before_all_are_planned(court, monkeypatch):
     seen = []
     original = planning._plan_judgments
 
     def spy(run, *rest):
+        ending.finish(run.pk)  # as the consumer does each minute, and at the end of any call
         seen.append(JudgeRun.objects.get(pk=run.pk).status)
         original(run, *rest)
 

@@ -115,6 +115,7 @@ REFUSED = [
     ({"language": "de"}, "no prompt of joust has the language 'de'"),
     ({"prompt_set": "1"}, "no prompt set '1'"),
     ({"first_day": "2 Nov"}, "first_day is a day like 2026-11-30, not '2 Nov'"),
+    ({"last_day": "9999-12-31"}, "last_day is a day up to 9998-12-31"),
     ({"first_day": "2026-11-02", "last_day": "2026-11-01"}, "lies before the first"),
     (["category"], "is an object with keys among"),
 ]
@@ -229,6 +230,7 @@ CHANGES = [
     ({"category": "cooking"}, NO_CHOICE.format("cooking")),
     ({"prompt_set": "999999"}, NO_CHOICE.format("999999")),
     ({"source": "panel"}, NO_CHOICE.format("panel")),
+    ({"last_day": "9999-12-31"}, "Ensure this value is less than or equal to 9998-12-31."),
     ({"last_day": "2026-10-31"}, "This day lies before the first one."),
     ({"category": "", "first_day": ""}, "Choose a part: all votes together have their boards already."),
 ]

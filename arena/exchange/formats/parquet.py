@@ -31,7 +31,8 @@ def _opened(source: Path | bytes) -> Iterator[pq.ParquetFile]:
     try:
         with pq.ParquetFile(pa.BufferReader(source) if isinstance(source, bytes) else source) as file:
             yield file
-    except (pa.ArrowException, OSError) as error:
+    # Values that Python has nothing for, such as a date in the year -5,877,641, end in one of the last two.
+    except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
         reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise RefusedError(f"the Parquet file can't be read: {reason}") from error
 

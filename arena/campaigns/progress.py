@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 
 from django.db.models import Count, Q, QuerySet
@@ -43,9 +43,10 @@ def exposed(campaign: Campaign) -> Exposed | None:
     """None without responses. What another campaign showed of them counts too."""
     showing = Campaign.objects.filter(Campaign.with_names_shown(), team=campaign.team_id)
     voted = campaign.battles.model.objects.filter(STANDING, campaign__in=showing.values("pk"))
-    seen = Q(pk__in=voted.values("response_a")) | Q(pk__in=voted.values("response_b"))
-    found = drawable_responses(campaign).order_by().aggregate(all=Count("pk"), seen=Count("pk", filter=seen))
-    return Exposed(found["seen"], found["all"]) if found["all"] else None
+    # Sets here: to look up each of 100,000 responses in lists of votes took the database seconds.
+    seen = set(chain.from_iterable(voted.values_list("response_a", "response_b").iterator(CHUNK)))
+    drawable = set(drawable_responses(campaign).order_by().values_list("pk", flat=True).iterator(CHUNK))
+    return Exposed(len(drawable & seen), len(drawable)) if drawable else None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from scipy import special
 
 from ratings.errors import BadValueError, ShapeError
 from ratings.proportions import EXACT_BELOW, Floats, check_confidence
+from ratings.uncertainty import LEAST_DESIGN_EFFECT
 
 Integers = NDArray[np.int64]
 
@@ -123,28 +124,70 @@ class Nets:
     p: Floats
 
 
-def widest_nets(means: Sequence[Means], widest: Integers, flat: NDArray[np.bool_]) -> Nets:
-    """Means of +1, 0 and −1 by several ways to cluster: of each group the one at the place `widest` (m,).
+def net_rates(
+    values: ArrayLike,
+    group: ArrayLike,
+    n_groups: int,
+    clusters: Sequence[ArrayLike] = (),
+    *,
+    confidence: float = 0.95,
+) -> Nets:
+    """Means of +1, 0 and −1 (n,) for the groups (n,), knowing each of the `clusters` (n,): none, one or two.
 
-    Clusters that all say the same leave no variance to be read off (`flat` (m,): in no way to cluster). Where
-    every vote went one way the interval is then Wilson's for a share of 1 in G* clusters, with t at G* − 1
-    degrees of freedom, and p the sign test's, 2/2^G*; else there is neither.
+    By rater and prompt V = V_rater + V_prompt − V_cell, never below either and HC0's where far below that, as
+    on a board: uncertainty.py; t has min(G*) − 1 degrees of freedom. Below two effective clusters in any
+    respect nothing is said. Votes that all say the same leave no variance to be read off. Where each was won
+    (lost) the interval is then Wilson's for a share of 1 in min(G*) clusters, with that t, and p the sign
+    test's, 2/2^G*; where each was drawn there is neither. Raises as `clustered_means`; ShapeError for more
+    than two clusters.
     """
-    groups = np.arange(len(widest))
-    estimate, lower, upper, p = (
-        np.stack([getattr(mean, name) for mean in means])[widest, groups]
-        for name in ("estimate", "lower", "upper", "p")
-    )
+    if len(clusters) > 2:
+        raise ShapeError(f"{len(clusters)} ways to cluster", todo="pass none, one or two")
+    means = [
+        clustered_means(values, group, n_groups, ids, confidence=confidence) for ids in clusters or (None,)
+    ]
     fewest = np.min([mean.effective_clusters for mean in means], axis=0)
-    one_way = flat & (np.abs(estimate) == 1)
-    with np.errstate(invalid="ignore"):
-        t = special.stdtrit(fewest - 1, (1 + means[0].confidence) / 2)
+    estimate = means[0].estimate
+    error = _error_by_all(means, np.asarray(values, dtype=np.float64), np.asarray(group), clusters)
+    one_way = np.abs(estimate) == 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        t = special.stdtrit(fewest - 1, (1 + confidence) / 2)
+        p = 2 * special.stdtr(fewest - 1, -np.abs(estimate) / error)
         least = 2 * fewest / (fewest + t**2) - 1  # of the net rate, where all were won
+    flat = error == 0
+    lower, upper = estimate - t * error, estimate + t * error
     unknown = np.where(one_way, 0.0, np.nan)
     lower = np.where(flat, unknown + np.where(estimate > 0, least, -1.0), lower)
     upper = np.where(flat, unknown + np.where(estimate > 0, 1.0, -least), upper)
     p = np.where(flat, unknown + np.minimum(2 * 0.5**fewest, 1.0), p)
     return Nets(estimate, np.clip(lower, -1, 1), np.clip(upper, -1, 1), p)
+
+
+def _error_by_all(
+    means: Sequence[Means], x: Floats, group: Integers, clusters: Sequence[ArrayLike]
+) -> Floats:
+    """Standard errors (m,) by all ways to cluster at once; NaN where one of them has none."""
+    n_groups = len(means[0].n)
+    one_way = np.stack([mean.standard_error for mean in means]) ** 2
+    variance = one_way.max(axis=0)
+    if len(means) == 2:
+        ids = [np.asarray(one, dtype=np.int64) for one in clusters]
+        cell = ids[0] * (int(ids[1].max(initial=0)) + 1) + ids[1]
+        variance = np.maximum(variance, one_way.sum(axis=0) - _cr0(means[0], x, group, n_groups, cell))
+    independent = _cr0(means[0], x, group, n_groups, None)
+    far_below = variance < LEAST_DESIGN_EFFECT * independent
+    error: Floats = np.sqrt(np.where(far_below, independent, variance))
+    # Votes that all agree: what rounding left is no variance.
+    return np.where(independent < 1e-24, 0.0 * error, error)
+
+
+def _cr0(mean: Means, x: Floats, group: Integers, n_groups: int, cluster: ArrayLike | None) -> Floats:
+    """Σ_g (Σ_{t∈g} x_t − m)²/n² (m,): of each vote for itself HC0."""
+    of, sums, sizes = _cluster_sums(x, group, cluster)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        squares = np.bincount(of, (sums - sizes * mean.estimate[of]) ** 2, n_groups)
+        variance: Floats = squares / mean.n**2
+    return variance
 
 
 def sign_tests(wins: ArrayLike, losses: ArrayLike, *, confidence: float = 0.95) -> SignTests:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from arena.leaderboards.comparisons import UNKNOWN, BoardRows
 from ratings.board_options import LeaderboardOptions
 from ratings.comparisons import OUTCOMES, pair_codes
-from ratings.grouped_proportions import Nets, clustered_means, mcnemars, sign_tests, widest_nets
+from ratings.grouped_proportions import Nets, mcnemars, net_rates, sign_tests
 from ratings.sequential import e_value, first_decisive_votes
 
 Integers = NDArray[np.int64]
@@ -58,20 +58,12 @@ class DirectBattles:
             for battles, test in zip(zip(wins, losses, ties, strict=True), tests, strict=True)
         ]
 
-    def _nets(self, group: Integers, n_groups: int, confidence: float) -> list[dict[str, Any]]:
-        """Share won less share lost, with the wider of the intervals by prompt and by rater."""
-        labels = {"prompt": self.prompt, "rater": self.rater}
+    def _nets(self, group: Integers, n_groups: int, confidence: float) -> Iterator[dict[str, Any]]:
+        """Share won less share lost, with intervals by rater and prompt at once, as far as they're known."""
+        labels = {"rater": self.rater, "prompt": self.prompt}
         known = {name: ids for name, ids in labels.items() if ids is not None}
-        known = known or {"": np.arange(len(group))}  # each vote for itself
-        means = [
-            clustered_means(self.score, group, n_groups, ids, confidence=confidence) for ids in known.values()
-        ]
-        # Without an error there are too few clusters in this respect: then nothing can be said at all.
-        errors = np.stack([np.nan_to_num(one.standard_error, nan=np.inf) for one in means])
-        # Rounded, for where each prompt had its own rater both are the same but for their last bits.
-        widest = errors.round(12).argmax(axis=0)
-        nets = widest_nets(means, widest, errors.max(axis=0) < 1e-12)
-        return list(_told_nets(nets, [list(known)[by] for by in widest.tolist()]))
+        nets = net_rates(self.score, group, n_groups, list(known.values()), confidence=confidence)
+        return _told_nets(nets, " and ".join(known))
 
     def _mcnemars(self) -> Iterator[dict[str, Any] | None]:
         """Prompts on which most votes prefer the first, against those on which most prefer the second."""
@@ -146,10 +138,10 @@ def _signs(wins: list[int], losses: list[int], confidence: float) -> Iterator[di
         yield {"wins": won, "losses": lost, "p": p, "share": told} if n else None
 
 
-def _told_nets(nets: Nets, clustered_by: list[str]) -> Iterator[dict[str, Any]]:
+def _told_nets(nets: Nets, clustered_by: str) -> Iterator[dict[str, Any]]:
     columns = (_plain(column) for column in (nets.estimate, nets.lower, nets.upper, nets.p))
-    for estimate, lower, upper, p, by in zip(*columns, clustered_by, strict=True):
-        yield {"estimate": estimate, "lower": lower, "upper": upper, "p": p, "clustered_by": by}
+    for estimate, lower, upper, p in zip(*columns, strict=True):
+        yield {"estimate": estimate, "lower": lower, "upper": upper, "p": p, "clustered_by": clustered_by}
 
 
 def _plain(values: NDArray[Any]) -> list[Any]:

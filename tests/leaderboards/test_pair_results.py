@@ -12,6 +12,7 @@ from ratings.board import fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.compare import compare_two, shares_of
 from ratings.comparisons import Comparisons
+from ratings.grouped_proportions import net_rates
 from ratings.leaderboard import fit_leaderboard
 from ratings.pairwise import adjusted
 from ratings.planner import new_raters_needed
@@ -66,13 +67,13 @@ class Outside:
     def duel(self, first: str, second: str):
         return compare_two(self.comparisons, self.names.index(first), self.names.index(second))
 
-    def direct(self, first: str, second: str) -> list[tuple[int, str]]:
-        """(1, 0 or −1 for the first, prompt) of each of their battles."""
+    def direct(self, first: str, second: str) -> list[tuple[int, str, str]]:
+        """(1, 0 or −1 for the first, prompt, rater) of each of their battles."""
         found = []
         for row in self.rows:
             if {row["model_a"], row["model_b"]} == {first, second}:
                 side = {"model_a": 1, "model_b": -1}.get(row["winner"], 0)
-                found.append((side if row["model_a"] == first else -side, row["prompt_id"]))
+                found.append((side if row["model_a"] == first else -side, row["prompt_id"], row["judge"]))
         return found
 
 
@@ -121,8 +122,7 @@ def test_direct_battles_are_tested_without_a_model(joust):
     pairs, outside = by_names(taken(joust)), Outside(joust)
     for (first, second), pair in pairs.items():
         battles = outside.direct(first, second)
-        score = np.array([side for side, _prompt in battles])
-        prompts = np.array([prompt for _side, prompt in battles])
+        score, prompts, raters = (np.array(column) for column in zip(*battles, strict=True))
         direct = pair.details["direct"]
         sign = sign_test(int((score > 0).sum()), int((score < 0).sum()))
         assert direct["sign"]["p"] == pytest.approx(sign.p)
@@ -131,7 +131,12 @@ def test_direct_battles_are_tested_without_a_model(joust):
         test = mcnemar(sum(n > 0 for n in net), sum(n < 0 for n in net))
         assert direct["mcnemar"]["p"] == pytest.approx(test.p)
         assert direct["mcnemar"]["prompts"] == len(net)
-        by_prompt = clustered_mean(score, np.unique(prompts, return_inverse=True)[1])
+        clusters = [np.unique(one, return_inverse=True)[1] for one in (raters, prompts)]
+        nets = net_rates(score, np.zeros(len(score), dtype=int), 1, clusters)
+        for name in ("lower", "upper", "p"):
+            assert direct["net"][name] == pytest.approx(getattr(nets, name)[0]), name
+        assert direct["net"]["clustered_by"] == "rater and prompt"
+        by_prompt = clustered_mean(score, clusters[1])
         assert direct["net"]["lower"] <= max(by_prompt.lower, -1) + 1e-9
         assert direct["net"]["upper"] >= min(by_prompt.upper, 1) - 1e-9
 

@@ -1,11 +1,13 @@
 """Many groups at once say what the single tests say of each."""
 
+from math import atan, pi, sqrt
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from ratings.errors import BadValueError, ShapeError
-from ratings.grouped_proportions import clustered_means, mcnemars, sign_tests, widest_nets
+from ratings.grouped_proportions import clustered_means, mcnemars, net_rates, sign_tests
 from ratings.pairwise import effect_sizes, effects_of, non_inferiorities, non_inferiority
 from ratings.planner import direct_votes_needed, direct_votes_of_each, new_raters_needed, new_raters_of_each
 from ratings.proportions import clustered_mean, mcnemar, sign_test
@@ -114,10 +116,7 @@ def test_rows_that_cannot_be_grouped_are_refused():
 def test_a_net_rate_of_prompts_that_all_say_the_same_is_no_certainty():
     group = np.repeat([0, 1, 2, 3], [7, 2, 6, 4])
     values = np.concatenate([np.ones(7), -np.ones(2), np.zeros(6), [1, 1, -1, 1]])
-    by_prompt = clustered_means(values, group, 4, np.arange(19))
-    by_rater = clustered_means(values, group, 4, np.arange(19))
-    flat = np.array([True, True, True, False])
-    nets = widest_nets([by_prompt, by_rater], np.zeros(4, dtype=np.int64), flat)
+    nets = net_rates(values, group, 4, [np.arange(19), np.arange(19)])
     t = stats.t.isf(0.025, 6)
     assert (nets.lower[0], nets.upper[0]) == (pytest.approx(2 * 7 / (7 + t * t) - 1), 1)
     assert nets.p[0] == pytest.approx(2 / 2**7)
@@ -125,4 +124,68 @@ def test_a_net_rate_of_prompts_that_all_say_the_same_is_no_certainty():
     assert 0.9 < nets.upper[1] < 1  # two prompts tell next to nothing
     assert nets.p[1] == pytest.approx(0.5)
     assert np.isnan([nets.lower[2], nets.upper[2], nets.p[2]]).all()
-    assert (nets.lower[3], nets.upper[3], nets.p[3]) == (-1, 1, by_prompt.p[3])  # cut to what a rate can be
+    assert (nets.lower[3], nets.upper[3]) == (-1, 1)  # cut to what a rate can be
+    assert 0.2 < nets.p[3] < 1
+
+
+# Two raters on two prompts: one degree of freedom, whose t is Cauchy's, 1 at the upper quartile.
+RATERS, PROMPTS = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+
+
+def half_width(values, *clusters) -> float:
+    net = net_rates(values, np.zeros(len(values), dtype=int), 1, clusters, confidence=0.5)
+    return net.estimate[0] - net.lower[0]
+
+
+def test_the_variance_of_a_net_rate_is_that_by_rater_and_by_prompt_less_that_by_both():
+    values = np.array([1, 1, 1, -1])
+    # By rater, as by prompt: (G - 1)/G ((0 - 1/2)^2 + (1 - 1/2)^2) = 1/4; cells: (3 (1/2)^2 + (3/2)^2)/16.
+    variance = 1 / 4 + 1 / 4 - 3 / 16
+    assert half_width(values, RATERS, PROMPTS) == pytest.approx(sqrt(variance))
+    net = net_rates(values, np.zeros(4, dtype=int), 1, [RATERS, PROMPTS])
+    assert net.p[0] == pytest.approx(1 - 2 / pi * atan(0.5 / sqrt(variance)))
+    # Votes repeated within their cell say nothing new of raters or prompts.
+    assert half_width(np.tile(values, 2), np.tile(RATERS, 2), np.tile(PROMPTS, 2)) == pytest.approx(
+        sqrt(variance)
+    )
+    assert half_width(values, RATERS) == pytest.approx(1 / 2)
+
+
+def test_the_variance_of_a_net_rate_is_never_below_one_way_and_not_far_below_that_of_independent_votes():
+    # By rater 1, by prompt 0, cells 1/4: 3/4 would be less than the raters alone.
+    assert half_width(np.array([1, 1, -1, -1]), RATERS, PROMPTS) == pytest.approx(1)
+    # Every rater and every prompt is even with itself: what is left is HC0, 4/16.
+    assert half_width(np.array([1, -1, -1, 1]), RATERS, PROMPTS) == pytest.approx(1 / 2)
+
+
+def test_a_net_rate_that_a_single_rater_gave_has_no_interval():
+    net = net_rates([1, 0, 1, -1], np.zeros(4, dtype=int), 1, [np.zeros(4, dtype=int), np.arange(4)])
+    assert net.estimate[0] == pytest.approx(0.25)
+    assert np.isnan([net.lower[0], net.upper[0], net.p[0]]).all()
+    with pytest.raises(ShapeError, match="3 ways to cluster"):
+        net_rates([1], [0], 1, [[0], [0], [0]])
+
+
+@pytest.mark.parametrize(
+    ("raters", "prompts", "votes", "boards"),
+    [
+        (30, 30, 600, 600),
+        (15, 20, 600, 600),
+        pytest.param(30, 30, 2000, 1500, marks=pytest.mark.long),
+        pytest.param(60, 100, 2000, 1500, marks=pytest.mark.long),
+    ],
+)
+def test_intervals_of_net_rates_cover_where_tastes_of_raters_and_prompts_cross(
+    raters, prompts, votes, boards
+):
+    rng = np.random.default_rng(11)
+    board = np.repeat(np.arange(boards), votes)
+    rater, prompt = rng.integers(0, raters, len(board)), rng.integers(0, prompts, len(board))
+    taste, kind = rng.normal(0, 0.6, (boards, raters)), rng.normal(0, 0.6, (boards, prompts))
+    win = 1 / (1 + np.exp(-taste[board, rater] - kind[board, prompt]))
+    values = np.where(rng.random(len(board)) < win, 1, -1)
+    nets = net_rates(values, board, boards, [rater, prompt])
+    covered = np.mean((nets.lower <= 0) & (nets.upper >= 0))
+    # The wider of two one-way intervals covers .88 to .92 here; 600 boards know a share of .95 to .9 points.
+    assert 0.93 < covered < 0.975
+    assert np.mean(nets.p < 0.05) == pytest.approx(1 - covered, abs=1e-9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -98,6 +99,47 @@ def test_no_row_is_written_by_a_statement_that_is_made_while_votes_wait():
     """`bulk_update` makes its own within its transaction, 0.4 ms for each value: use CompiledUpdate."""
     files = written_files("arena", suffixes=(".py",))
     assert [str(path.relative_to(ROOT)) for path in files if ".bulk_update(" in path.read_text()] == []
+
+
+# Rows that are new where they are saved whole; an import's record is its own task's alone.
+SAVED_WHOLE = {
+    "arena/campaigns/models.py: invite.save",
+    "arena/corpus/generate.py: response.save",
+    "arena/exchange/import_campaign.py: campaign.save",
+    "arena/exchange/imports.py: record.save",
+    # No rows, or `RowForm`'s own.
+    "arena/corpus/editing.py: form.save",
+    "arena/leaderboards/part_views.py: form.save",
+    "arena/leaderboards/views.py: form.save",
+}
+
+
+def saved_whole(path: Path) -> list[str]:
+    calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    saves = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "save"]
+    return [
+        f"{path.relative_to(ROOT)}: {ast.unparse(call.func)}"
+        for call in saves
+        if not any(keyword.arg == "update_fields" for keyword in call.keywords)
+        and not ast.unparse(call.func).startswith("super()")
+    ]
+
+
+def test_no_row_is_saved_with_columns_that_were_read_before_somebody_else_wrote_them():
+    """`save()` writes the whole row as it was read: say `update_fields`, or save through `save_once`."""
+    files = written_files("arena", suffixes=(".py",))
+    assert {found for path in files for found in saved_whole(path)} == SAVED_WHOLE
+
+
+def test_every_form_of_a_row_writes_what_it_changes_alone():
+    files = written_files("arena", suffixes=(".py",))
+    bases = [
+        f"{path.relative_to(ROOT)}: {node.name}"
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef) and any("ModelForm" in ast.unparse(base) for base in node.bases)
+    ]
+    assert bases == ["arena/save_once.py: RowForm"]
 
 
 # A file of its own, which the policy lets have this one style sheet, by its hash.

@@ -13,6 +13,7 @@ from arena.campaigns.opening import adopt_competitors
 from arena.campaigns.slugs import LONGEST, SlugRefusedError, check_slug
 from arena.corpus.models import Competitor, PromptSet
 from arena.raters.models import Team
+from arena.save_once import RowForm
 
 LARGEST_LIST = 1024 * 1024  # bytes
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -113,7 +114,7 @@ def limit(form: forms.BaseForm, name: str, choices: QuerySet) -> None:
     field.queryset = choices
 
 
-class PartForm(forms.ModelForm):
+class PartForm(RowForm):
     """One step of the campaign's page; several stand on one page, so each has ids of its own."""
 
     part: str
@@ -196,6 +197,7 @@ class AdmissionForm(PartForm):
 
 class RevealForm(PartForm):
     part = "reveal"
+    stands_on = ("opened_at",)
 
     class Meta:
         model = Campaign

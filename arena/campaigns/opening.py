@@ -88,15 +88,16 @@ def open_campaign(campaign: Campaign, *, though_names_were_shown: bool = False) 
     missing = missing_before_open(campaign)
     if missing:
         raise NotReadyError(missing)
-    if campaign.reopening_needs_consent and not though_names_were_shown:
-        raise NamesShownError
-    now = timezone.now()
-    if campaign.revealed_by_closing:
-        campaign.names_shown_at = campaign.names_shown_at or campaign.closed_at or now
-    campaign.status = Campaign.Status.OPEN
-    campaign.opened_at = campaign.opened_at or now
-    campaign.closed_at = None
     with transaction.atomic():
+        _hold(campaign)
+        if campaign.reopening_needs_consent and not though_names_were_shown:
+            raise NamesShownError
+        now = timezone.now()
+        if campaign.revealed_by_closing:
+            campaign.names_shown_at = campaign.names_shown_at or campaign.closed_at or now
+        campaign.status = Campaign.Status.OPEN
+        campaign.opened_at = campaign.opened_at or now
+        campaign.closed_at = None
         campaign.save(update_fields=["status", "opened_at", "closed_at", "names_shown_at"])
         if campaign.names_shown_at:
             # Handed out before the names were shown: one may hold a response whose name its rater has seen.
@@ -104,24 +105,31 @@ def open_campaign(campaign: Campaign, *, though_names_were_shown: bool = False) 
 
 
 def pause_campaign(campaign: Campaign) -> None:
-    if not campaign.is_open:
-        raise NotReadyError([_("Only an open campaign can be paused.")])
-    campaign.status = Campaign.Status.PAUSED
-    campaign.save(update_fields=["status"])
+    with transaction.atomic():
+        _hold(campaign)
+        if not campaign.is_open:
+            raise NotReadyError([_("Only an open campaign can be paused.")])
+        campaign.status = Campaign.Status.PAUSED
+        campaign.save(update_fields=["status"])
 
 
 def close_campaign(campaign: Campaign) -> None:
     """Ends the voting; where names are revealed by closing, that is kept for good."""
-    if campaign.opened_at is None:
-        raise NotReadyError([_("A campaign that was never opened needs no closing.")])
-    campaign.status = Campaign.Status.CLOSED
     with transaction.atomic():
-        Campaign.objects.select_for_update().get(pk=campaign.pk)
+        _hold(campaign)
+        if campaign.opened_at is None:
+            raise NotReadyError([_("A campaign that was never opened needs no closing.")])
+        campaign.status = Campaign.Status.CLOSED
         # Once no vote can come between: on its way to the lock this may have waited for some.
         campaign.closed_at = timezone.now()
         if campaign.revealed_by_closing:
             campaign.names_shown_at = campaign.names_shown_at or campaign.closed_at
         campaign.save(update_fields=["status", "closed_at", "names_shown_at"])
+
+
+def _hold(campaign: Campaign) -> None:
+    """As it stands now, and nobody else changes it until the end of the transaction."""
+    campaign.refresh_from_db(from_queryset=Campaign.objects.select_for_update())
 
 
 def adopt_competitors(campaign: Campaign, prompt_sets: QuerySet[PromptSet] | None = None) -> int:

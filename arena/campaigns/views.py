@@ -20,6 +20,7 @@ from arena.corpus.publishing import NotPublishableError, publish
 from arena.raters import access
 from arena.raters.models import Role
 from arena.row_numbers import as_id
+from arena.save_once import save_once
 
 
 @require_GET
@@ -105,10 +106,10 @@ def campaign_edit(request: HttpRequest, slug: str) -> HttpResponseBase:
     if request.method == "GET" or kind is None:
         return redirect("campaign", slug)
     form = kind(request.POST, instance=campaign)
-    if not form.is_valid():
+    stored = save_once(form, form.save) if form.is_valid() else None
+    if stored is None:
         campaign.refresh_from_db()  # the refused values mustn't show as if they stood
         return show(request, campaign, refused=form)
-    stored = form.save()
     messages.success(request, _("Saved."))
     return to_step(stored, kind.part)
 

@@ -13,6 +13,7 @@ from arena.corpus.label_models import LabelChange
 from arena.corpus.labels import changed, labels_of, set_labels
 from arena.corpus.models import Competitor, Prompt, PromptSet
 from arena.corpus.render import RENDERER_VERSION, render_turns
+from arena.save_once import RowForm
 
 
 class NotEditableError(Exception):
@@ -20,9 +21,10 @@ class NotEditableError(Exception):
 
 
 def save_prompt(
-    prompt: Prompt, messages: Sequence[Mapping[str, str]], labels: Mapping[str, Flag], by: str
-) -> None:
+    form: RowForm, messages: Sequence[Mapping[str, str]], labels: Mapping[str, Flag], by: str
+) -> Prompt:
     """Store a draft's prompt, new or changed, with its turns rendered and its labels."""
+    prompt: Prompt = form.instance
     with transaction.atomic():
         _lock_draft(prompt.prompt_set_id)
         prompt.messages = [dict(turn) for turn in messages]
@@ -31,9 +33,10 @@ def save_prompt(
         if is_new:
             for name, value in changed(labels_of(prompt), labels).items():
                 setattr(prompt, name, value)
-        prompt.save()
+        saved: Prompt = form.save()
         if not is_new:
-            set_labels({prompt.pk: labels}, source=LabelChange.Source.HAND, by=by)
+            set_labels({saved.pk: labels}, source=LabelChange.Source.HAND, by=by)
+    return saved
 
 
 def remove_prompt(prompt: Prompt) -> None:

@@ -10,6 +10,7 @@ from arena.corpus.models import HARD_AT_LEAST, HARD_CRITERIA, Competitor, Prompt
 from arena.corpus.names import name_key
 from arena.endpoints.models import Endpoint
 from arena.raters.models import Team
+from arena.save_once import RowForm
 
 CRITERIA_WORDS = {
     "specificity": _("asks for something definite"),
@@ -45,7 +46,9 @@ class FlagField(forms.TypedChoiceField):
         return _WORD_OF[value] if value is None or isinstance(value, bool) else value
 
 
-class PromptSetForm(forms.ModelForm):
+class PromptSetForm(RowForm):
+    stands_on = ("status",)
+
     class Meta:
         model = PromptSet
         fields = ["name", "description", "licence", "is_internal"]
@@ -96,7 +99,9 @@ class LabelsForm(forms.Form):
             self.initial["is_hard"] = given_hardness(prompt)
 
 
-class PromptForm(forms.ModelForm):
+class PromptForm(RowForm):
+    stands_on = ("messages", "tombstone")
+
     tags = forms.CharField(required=False, label=_("Tags"), help_text=_("separated by commas"))
 
     class Meta:
@@ -178,7 +183,7 @@ class BulkLabelForm(forms.Form):
     value = FlagField(label=_("Value"))
 
 
-class CompetitorForm(forms.ModelForm):
+class CompetitorForm(RowForm):
     aliases = forms.CharField(
         required=False,
         label=_("Aliases"),

@@ -11,6 +11,7 @@ from arena.corpus.models import Competitor, PromptSet
 from arena.corpus.names import name_key
 from arena.endpoints.forms import ParametersField
 from arena.endpoints.models import Endpoint
+from arena.save_once import RowForm
 
 MOST_SAMPLES = 100
 MOST_CALLS = 1_000_000
@@ -52,7 +53,7 @@ class GenerationForm(forms.Form):
         field.initial = list(self.askable.values_list("pk", flat=True))
 
 
-class AskingForm(forms.ModelForm):
+class AskingForm(RowForm):
     """How a model is asked: where, with which system prompt and parameters."""
 
     parameters = ParametersField(

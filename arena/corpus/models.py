@@ -1,3 +1,5 @@
+from collections.abc import Iterable
+
 from django.db import models
 from django.db.models import Q
 from django.utils.safestring import SafeString
@@ -185,9 +187,11 @@ class Competitor(Arriving):
     def __str__(self) -> str:
         return self.name
 
-    def save(self, *args, **kwargs) -> None:
+    def save(self, *args, update_fields: Iterable[str] | None = None, **kwargs) -> None:
         self.name_key = name_key(self.name)
-        super().save(*args, **kwargs)
+        if update_fields is not None and "name" in update_fields:
+            update_fields = {*update_fields, "name_key"}
+        super().save(*args, update_fields=update_fields, **kwargs)
 
     @property
     def holds_golds(self) -> bool:

@@ -59,8 +59,7 @@ def edit_prompt(request: HttpRequest, prompt: Prompt) -> HttpResponseBase:
         by = request.user.get_username()
 
         def save() -> Prompt:
-            save_prompt(form.instance, turns.messages(), labels.cleaned_data, by)
-            return form.instance
+            return save_prompt(form, turns.messages(), labels.cleaned_data, by)
 
         try:
             if found := save_once(form, save):

@@ -3,7 +3,6 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
 from arena.endpoints.client import RESERVED
@@ -12,6 +11,7 @@ from arena.endpoints.key_use import KeyRefusedError, check_use
 from arena.endpoints.keys import KeyMissingError, check_name
 from arena.endpoints.models import Endpoint
 from arena.endpoints.parameters import read_parameters
+from arena.save_once import RowForm
 
 NAME_TAKEN = _("Another endpoint has this name; choose one of its own.")
 
@@ -47,7 +47,7 @@ class ParametersField(forms.JSONField):
         return value if isinstance(value, str) else super().prepare_value(value)
 
 
-class EndpointForm(forms.ModelForm):
+class EndpointForm(RowForm):
     # Not a URLField: that refuses names without a dot, as a neighbouring container has.
     base_url = forms.CharField(
         max_length=500,
@@ -124,17 +124,11 @@ class EndpointForm(forms.ModelForm):
             raise ValidationError(NAME_TAKEN)
         return name
 
-    def save_once(self) -> bool:
-        """False, with the reason, when the name was taken since `clean_name` looked."""
+    def save(self, commit: bool = True) -> Any:
         if {"base_url", "model_id"} & set(self.changed_data):
             # What was learnt is about another server or model.
             self.instance.answering_model, self.instance.refused_parameters = "", []
-        try:
-            with transaction.atomic():
-                self.save()
-        except IntegrityError:
-            self.add_error("name", NAME_TAKEN)
-        return self.is_valid()
+        return super().save(commit)
 
     def clean_base_url(self) -> str:
         base_url = self.cleaned_data["base_url"].strip().rstrip("/")

@@ -14,6 +14,7 @@ from arena.endpoints.hosts import is_named, origin_of
 from arena.endpoints.models import Endpoint
 from arena.raters import access
 from arena.raters.models import Role
+from arena.save_once import save_once
 
 
 @require_GET
@@ -46,7 +47,7 @@ def endpoint_edit(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def edit(request: HttpRequest, form: EndpointForm, title: str) -> HttpResponseBase:
-    if form.is_bound and form.is_valid() and form.save_once():
+    if form.is_bound and form.is_valid() and save_once(form, form.save):
         endpoint = form.instance
         if form.initial.get("key_variable") and not endpoint.has_key:
             messages.warning(request, _("The host changed, so its key was forgotten. Name the key again."))

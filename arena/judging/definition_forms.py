@@ -3,13 +3,13 @@ from dataclasses import asdict
 from typing import Any
 
 from django import forms
-from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
 from arena.endpoints.models import Endpoint
 from arena.judging.models import Judge, Rubric
 from arena.judging.prompting import Criterion, RubricText
 from arena.raters.models import Team
+from arena.save_once import RowForm
 
 NAME_TAKEN = _("Another judge has this name.")
 CRITERION = re.compile(
@@ -78,7 +78,7 @@ class RubricForm(forms.Form):
         return cleaned
 
 
-class JudgeForm(forms.ModelForm):
+class JudgeForm(RowForm):
     class Meta:
         model = Judge
         fields = ["name", "endpoint", "rubric", "family"]
@@ -103,12 +103,3 @@ class JudgeForm(forms.ModelForm):
         if cleaned.get("endpoint") and not cleaned.get("family"):
             cleaned["family"] = cleaned["endpoint"].family
         return cleaned
-
-    def save_once(self) -> bool:
-        """False, with the reason, when somebody took the name since `clean` looked: a second click, say."""
-        try:
-            with transaction.atomic():
-                self.save()
-        except IntegrityError:
-            self.add_error("name", NAME_TAKEN)
-        return self.is_valid()

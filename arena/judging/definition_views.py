@@ -16,6 +16,7 @@ from arena.judging.starters import STARTERS, from_guide
 from arena.raters import access
 from arena.raters.models import Role
 from arena.row_numbers import as_id
+from arena.save_once import save_once
 
 
 @require_GET
@@ -32,7 +33,7 @@ def judge_list(request: HttpRequest) -> HttpResponse:
 def judge_new(request: HttpRequest) -> HttpResponseBase:
     team = access.acting_team(request.user)
     form = JudgeForm(request.POST if request.method == "POST" else None, team=team, instance=Judge(team=team))
-    if request.method == "POST" and form.is_valid() and form.save_once():
+    if request.method == "POST" and form.is_valid() and save_once(form, form.save):
         messages.success(request, _("The judge is ready to be asked."))
         return redirect("judge-list")
     context = {"form": form, "title": _("New judge"), "section": "judging"}

@@ -18,9 +18,12 @@ from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.registration import anything_before
 from arena.raters import access
 from arena.raters.models import Role
+from arena.save_once import RowForm, save_once
 
 
-class AnalysisPlanForm(forms.ModelForm):
+class AnalysisPlanForm(RowForm):
+    stands_on = ("frozen_at",)
+
     boards = forms.MultipleChoiceField(
         label=gettext_lazy("Boards that answer the question"),
         choices=[(board.name, board.title) for board in BOARDS],
@@ -104,9 +107,8 @@ def analysis_plan_save(request: HttpRequest, slug: str) -> HttpResponseBase:
         number = newest.version + 1 if newest else 1
         instance = draft or AnalysisPlan(campaign=campaign, version=number)
         form = AnalysisPlanForm(request.POST, instance=instance)
-        if form.is_valid():
-            form.save()
-    if not form.is_valid():
+        saved = form.is_valid() and save_once(form, form.save)
+    if not saved:
         return show(request, campaign, form)
     messages.success(request, _("The draft is saved. It counts once it is frozen."))
     return redirect("analysis-plan", campaign.slug)

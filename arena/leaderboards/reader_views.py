@@ -17,6 +17,7 @@ from arena.leaderboards import read_battles, reader_page
 from arena.leaderboards.report_models import Reading
 from arena.raters import access
 from arena.raters.models import Role
+from arena.save_once import RowForm
 
 AT_ONCE = 10
 
@@ -49,7 +50,7 @@ class ChoiceForm(forms.Form):
         return read_battles.choose(campaign, data["pick"], model, against, data["seed"] or 0)
 
 
-class ReadingForm(forms.ModelForm):
+class ReadingForm(RowForm):
     class Meta:
         model = Reading
         fields = ("side", "failure", "comment")

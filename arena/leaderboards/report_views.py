@@ -21,6 +21,7 @@ from arena.leaderboards.report_models import ReportText
 from arena.leaderboards.views import visible_boards
 from arena.raters import access
 from arena.raters.models import Role
+from arena.save_once import RowForm, save_once
 
 STYLE = (settings.BASE_DIR / "templates" / "leaderboards" / "report.css").read_text()
 # The one style sheet that may stand in the page: this one, by its hash.
@@ -45,7 +46,7 @@ def board_report(request: HttpRequest, campaign: str) -> HttpResponse:
     return response
 
 
-class ReportTextForm(forms.ModelForm):
+class ReportTextForm(RowForm):
     class Meta:
         model = ReportText
         fields = ("capability", "sourcing", "contamination", "protocol", "baselines")
@@ -63,8 +64,7 @@ def report_text(request: HttpRequest, campaign: str) -> HttpResponseBase:
     else:
         text = ReportText.objects.filter(campaign=shown).first() or ReportText(campaign=shown)
     form = ReportTextForm(request.POST if request.method == "POST" else None, instance=text)
-    if form.is_valid():
-        form.save()
+    if form.is_valid() and save_once(form, form.save):
         messages.success(request, _("Kept. The report says it now."))
         return redirect("report-text", shown.slug)
     context = {"campaign": shown, "form": form, "section": "boards"}

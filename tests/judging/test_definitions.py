@@ -101,7 +101,7 @@ def test_a_judges_name_taken_in_the_same_moment_gets_words(signed_in, cast, monk
 
     def clean_then_the_other_comes(form):
         cleaned = looked(form)
-        Judge.objects.create(team=cast.team, name="J")
+        Judge.objects.get_or_create(team=cast.team, name="J")
         return cleaned
 
     monkeypatch.setattr(JudgeForm, "clean", clean_then_the_other_comes)

@@ -145,7 +145,7 @@
 
   /* "Recorded: B." and the names, where they are shown; not the button. */
   function recordedWords() {
-    return [...part("recorded").querySelectorAll("span:not(.no-undo)")].map((line) => line.textContent.trim()).join(" ");
+    return [...part("recorded").querySelectorAll(".words > span:not(.no-undo)")].map((line) => line.textContent.trim()).join(" ");
   }
 
   function finish(answer) {
@@ -228,7 +228,13 @@
     word.hidden = false;
     word.classList.toggle("bad", bad);
     word.textContent = words;
+    lift();
     if (!bad) setTimeout(() => { if (word.textContent === words) word.hidden = true; }, 8000);
+  }
+
+  /* The bar is as tall as its words need: the line stands on it. */
+  function lift() {
+    if (!word.hidden) word.style.bottom = `${part("vote-bar").offsetHeight}px`;
   }
 
   const lost = (words) => tell(words, true);
@@ -377,6 +383,7 @@
   /* --- start ------------------------------------------------------------------------------------------------ */
 
   document.addEventListener("visibilitychange", () => clock(!document.hidden));
+  window.addEventListener("resize", lift);
   showLetters();
   begin();
   if (queue.length) {

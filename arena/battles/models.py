@@ -43,6 +43,16 @@ class BattleQuerySet(models.QuerySet["Battle"]):
             F("replaces").asc(nulls_last=True), "drawn_at", "pk"
         )
 
+    def left_too_long(self, rater: Rater, campaign: Campaign) -> "BattleQuerySet":
+        """Run out unvoted since the rater last voted or was given a battle: one of them was on the screen."""
+        now = timezone.now()
+        given = self.filter(rater=rater, campaign=campaign).order_by()
+        later = given.filter(
+            Q(drawn_at__gt=OuterRef("expires_at")) | Q(vote__voted_at__gt=OuterRef("expires_at"))
+        )
+        ran_out = given.with_skips().filter(skip=None, vote=None, replaced_by=None, expires_at__lte=now)
+        return ran_out.exclude(_GONE).exclude(Exists(later))
+
     def with_skips(self) -> "BattleQuerySet":
         """`skip` is the note by which the rater skipped the battle."""
         return self.annotate(skip=FilteredRelation("notes", condition=Q(notes__kind=BattleNote.Kind.SKIP)))

@@ -17,7 +17,7 @@ from arena.campaigns.models import Campaign, Invite
 from arena.raters.models import Rater
 
 OTHER_SIDE = {Outcome.MODEL_A: Outcome.MODEL_B, Outcome.MODEL_B: Outcome.MODEL_A}
-LABEL = "another device"  # tells the link a rater made from those the team sends
+LABEL = Invite.OTHER_DEVICE
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from arena.battles import own_page
 from arena.battles.models import Vote
@@ -26,12 +26,14 @@ def my_votes(request: HttpRequest, slug: str) -> HttpResponseBase:
     return show(request, campaign, rater)
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 @never_cache
 @for_raters
 def my_link(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Shown in this answer and nowhere else: the database keeps the token's hash only."""
     campaign, rater = own_place(request, slug)
+    if request.method == "GET":  # the address of that answer, opened anew
+        return redirect("my-votes", slug)
     if rater is None or campaign.status == Campaign.Status.CLOSED:
         raise NoPlaceError
     try:

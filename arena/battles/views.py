@@ -75,7 +75,10 @@ def battle(request: HtmxRequest, slug: str) -> HttpResponseBase:
     campaign, rater = own_place(request, slug)
     if rater is None:
         return redirect("begin", slug)
-    return show(request, screen.look(campaign, rater, beyond_quota=goes_beyond(request, campaign)))
+    ran_out = Battle.objects.left_too_long(rater, campaign).exists()
+    seen = screen.look(campaign, rater, beyond_quota=goes_beyond(request, campaign))
+    notice = _("The battle that you left had been open for too long. Here is a new one.") if ran_out else ""
+    return show(request, seen, notice if seen.current else "")
 
 
 @require_POST

@@ -32,6 +32,21 @@ def know(request: HttpRequest, rater: Rater) -> Rater:
     return rater
 
 
+def returning(request: HttpRequest, campaign: Campaign, invite: Invite | None = None) -> Rater | None:
+    """Who has voted in the campaign before: by this personal link, in this browser, or as this user."""
+    rater = invite.rater if invite else None
+    rater = rater or current_rater(request, campaign)
+    if rater is None and campaign.admission == Campaign.Admission.LOGIN and request.user.is_authenticated:
+        rater = _signed_in(request, campaign).filter(is_active=True).first()
+    if rater and campaign.battles.filter(rater=rater, vote__isnull=False).exists():
+        return rater
+    return None
+
+
+def _signed_in(request: HttpRequest, campaign: Campaign) -> QuerySet[Rater]:
+    return Rater.objects.filter(team=campaign.team_id, user=request.user.pk, admission=Rater.Admission.LOGIN)
+
+
 def joined_campaigns(request: HttpRequest) -> QuerySet[Campaign]:
     return Campaign.objects.filter(pk__in=request.session.get(SESSION_KEY, {})).order_by("-pk")
 

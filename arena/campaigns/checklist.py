@@ -236,7 +236,7 @@ def plan_facts(campaign: Campaign) -> list[str]:
 
 def link_facts(campaign: Campaign) -> tuple[list[str], list[str]]:
     usable = campaign.invites.usable()
-    personal = usable.filter(rater__isnull=False).count()
+    personal = usable.filter(rater__isnull=False).values("rater").distinct().count()
     group = usable.filter(rater=None).count()
     if personal or group:
         words = (

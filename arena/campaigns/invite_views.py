@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from arena.campaigns import invites, roster
 from arena.campaigns.forms import GroupLinkForm, PersonalLinksForm
@@ -58,11 +58,13 @@ def join_address(request: HttpRequest) -> str:
     return request.build_absolute_uri(reverse("join", args=["-"])).removesuffix("-/")
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 @never_cache
 @access.admin_required
 def invite_new(request: HttpRequest, slug: str) -> HttpResponseBase:
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
+    if request.method == "GET":  # the address of an answer that showed links, opened anew
+        return redirect("invite-list", slug)
     form = GroupLinkForm(request.POST, auto_id="group-%s")
     if not form.is_valid():
         return show(request, campaign, group_form=form)
@@ -70,11 +72,13 @@ def invite_new(request: HttpRequest, slug: str) -> HttpResponseBase:
     return show(request, campaign, group_link=f"{join_address(request)}{token}/")
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 @never_cache
 @access.admin_required
 def invite_personal(request: HttpRequest, slug: str) -> HttpResponseBase:
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
+    if request.method == "GET":
+        return redirect("invite-list", slug)
     form = PersonalLinksForm(request.POST, request.FILES, auto_id="personal-%s")
     if not form.is_valid():
         return show(request, campaign, personal_form=form)
@@ -93,11 +97,13 @@ def download(text: str, name: str) -> HttpResponse:
     return answer
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 @never_cache
 @access.admin_required
 def invite_reissue(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
     invite = own_invites(request, slug, pk)[0]
+    if request.method == "GET":
+        return redirect("invite-list", slug)
     if invite.rater_id is None:
         messages.error(request, _("A group link is revoked, and another made."))
         return redirect("invite-list", slug)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -61,7 +61,7 @@ def reissue(invite: Invite) -> NewLink:
         if invite.rater:
             others = invite.rater.invites.filter(revoked_at=None).exclude(pk=invite.pk)
             others.update(revoked_at=timezone.now())
-        if invite.revoked_at and invite.rater_id:
+        if invite.rater_id:
             Rater.objects.filter(pk=invite.rater_id).update(is_active=True)
         fresh, token = Invite.new(campaign=invite.campaign)
         invite.token_hash, invite.revoked_at = fresh.token_hash, None
@@ -74,11 +74,16 @@ def reissue(invite: Invite) -> NewLink:
 
 
 def revoke(invites: QuerySet[Invite]) -> int:
-    """No link of these opens any more. Who came by a personal one can't go on either; their votes stay."""
+    """No link of these opens any more, nor another that leads to the same person.
+
+    Who came by a personal one can't go on either; their votes stay.
+    """
     with transaction.atomic():
         standing = list(invites.filter(revoked_at=None).values_list("pk", "rater"))
-        Rater.objects.filter(pk__in=[rater for _pk, rater in standing if rater]).update(is_active=False)
-        return Invite.objects.filter(pk__in=[pk for pk, _rater in standing]).update(revoked_at=timezone.now())
+        raters = [rater for _pk, rater in standing if rater]
+        Rater.objects.filter(pk__in=raters).update(is_active=False)
+        same = Q(pk__in=[pk for pk, _rater in standing]) | Q(rater__in=raters)
+        return Invite.objects.filter(same, revoked_at=None).update(revoked_at=timezone.now())
 
 
 def rename(invite: Invite, name: str) -> None:

@@ -7,10 +7,16 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from arena.campaigns.admission import TooManyError, begin_with_invite, begin_without_invite, current_rater
+from arena.campaigns.admission import (
+    TooManyError,
+    begin_with_invite,
+    begin_without_invite,
+    current_rater,
+    returning,
+)
 from arena.campaigns.models import Campaign, Invite
 from arena.raters import access
-from arena.raters.models import Role
+from arena.raters.models import Rater, Role
 
 
 @require_http_methods(["GET", "POST"])
@@ -19,11 +25,12 @@ def join(request: HttpRequest, token: str) -> HttpResponseBase:
     invite = Invite.objects.for_token(token)
     if invite is None:
         return render(request, "campaigns/no_invite.html", status=410)
-    if request.method == "POST":
-        if begin_with_invite(request, invite) is None:
-            return render(request, "campaigns/no_invite.html", status=410)
-        return redirect("battle", invite.campaign.slug)
-    return welcome(request, invite.campaign)
+    rater = returning(request, invite.campaign, invite)
+    if request.method == "GET" or not may_enter(invite.campaign, rater):
+        return welcome(request, invite.campaign, rater)
+    if begin_with_invite(request, invite) is None:
+        return render(request, "campaigns/no_invite.html", status=410)
+    return lead_on(invite.campaign)
 
 
 @require_http_methods(["GET", "POST"])
@@ -34,25 +41,42 @@ def begin(request: HttpRequest, slug: str) -> HttpResponseBase:
     campaign = get_object_or_404(doors.exclude(status=Campaign.Status.DRAFT), slug=slug)
     if campaign.admission == Campaign.Admission.LOGIN and not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
-    if request.method == "POST":
-        try:
-            if begin_without_invite(request, campaign) is None:
-                raise Http404
-        except TooManyError:
-            return render(request, "campaigns/too_many.html", {"campaign": campaign}, status=429)
-        return redirect("battle", campaign.slug)
-    return welcome(request, campaign)
+    rater = returning(request, campaign)
+    if request.method == "GET" or not may_enter(campaign, rater):
+        return welcome(request, campaign, rater)
+    try:
+        if begin_without_invite(request, campaign) is None:
+            raise Http404
+    except TooManyError:
+        return render(request, "campaigns/too_many.html", {"campaign": campaign}, status=429)
+    return lead_on(campaign)
 
 
-def welcome(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+def may_enter(campaign: Campaign, rater: Rater | None) -> bool:
+    """Whoever has voted may always come back to their votes; others begin while votes are taken."""
+    return rater is not None or campaign.takes_votes(timezone.now())
+
+
+def lead_on(campaign: Campaign) -> HttpResponseBase:
+    return redirect("battle" if campaign.takes_votes(timezone.now()) else "my-votes", campaign.slug)
+
+
+def welcome(request: HttpRequest, campaign: Campaign, rater: Rater | None = None) -> HttpResponse:
+    """`rater` has voted here before: the way to their votes, and to the names once these are out, is shown.
+
+    What was sent and couldn't be done is answered 409.
+    """
+    here = current_rater(request, campaign)
     context = {
         "campaign": campaign,
         "guide": campaign.current_guide,
-        "has_ended": campaign.has_ended(timezone.now()),
+        "takes_votes": campaign.takes_votes(timezone.now()),
+        "has_voted": rater is not None,
+        "is_here": rater is not None and rater == here,
         # Their votes are marked as unblinded and left out of every board.
         "may_see_names": access.has_role(request.user, campaign.team_id, Role.RESEARCHER),
     }
-    return render(request, "campaigns/join.html", context)
+    return render(request, "campaigns/join.html", context, status=409 if request.method == "POST" else 200)
 
 
 @require_GET

@@ -131,6 +131,10 @@ class Campaign(models.Model):
         """Whether its end date has passed; nothing is drawn from then on."""
         return self.ends_at is not None and self.ends_at <= now
 
+    def takes_votes(self, now: datetime) -> bool:
+        """Whether a new rater can begin."""
+        return self.is_open and not self.has_ended(now)
+
     @property
     def names_were_shown(self) -> bool:
         """Whether its raters have seen, or may see now, the names behind their own votes."""
@@ -200,6 +204,7 @@ class InviteQuerySet(models.QuerySet["Invite"]):
         return self.filter(
             Q(expires_at=None) | Q(expires_at__gt=now),
             Q(max_uses=None) | Q(uses__lt=F("max_uses")) | Q(rater__isnull=False),
+            Q(rater=None) | Q(rater__is_active=True),
             revoked_at=None,
         )
 
@@ -209,6 +214,8 @@ class InviteQuerySet(models.QuerySet["Invite"]):
 
 class Invite(models.Model):
     """A link that admits raters. Only the token's hash is kept; a personal link reopens on any device."""
+
+    OTHER_DEVICE = "another device"  # label of the link that raters make themselves: it is nobody's name
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="invites")
     token_hash = models.CharField(max_length=64, unique=True)

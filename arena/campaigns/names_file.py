@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from arena.campaigns.models import Invite
+
 MOST_NAMES = 5_000
 LONGEST_NAME = 120
 DELIMITERS = {
@@ -55,6 +57,8 @@ def read_name(text: str) -> str:
 
 
 def _wrong_with(name: str) -> str:
+    if name == Invite.OTHER_DEVICE:
+        return _("that is what links are called that raters make for themselves")
     if not name.isprintable():
         return _("the name holds control characters")
     if len(name) > LONGEST_NAME:

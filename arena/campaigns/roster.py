@@ -30,7 +30,10 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Entry:
-    """`invite` is the personal link; whoever came by another way has none, and no name but a made-up one."""
+    """`invite` is the personal link; whoever came by another way has none, and no name but a made-up one.
+
+    Where the team sent none it is the one that the rater made: it can be revoked like any other.
+    """
 
     rater: Rater
     invite: Invite | None
@@ -39,10 +42,20 @@ class Entry:
     seen_at: datetime | None
     votes: int
     quota: int | None
+    has_other_device: bool = False
+    """Whether a link that the rater made stands beside it."""
+
+    @property
+    def was_sent(self) -> bool:
+        return self.invite is not None and self.invite.label != Invite.OTHER_DEVICE
 
     @property
     def name(self) -> str:
-        return self.invite.label if self.invite else ""
+        return self.invite.label if self.invite and self.was_sent else ""
+
+    @property
+    def called(self) -> str:
+        return self.name or self.rater.pseudonym
 
     @property
     def state(self) -> str:
@@ -69,13 +82,21 @@ class Work:
 
 
 def roster(campaign: Campaign) -> list[Entry]:
-    """Those with a personal link by name, then the others, latest first."""
+    """Those to whom a personal link was sent by name, then the others, latest first."""
     work = _work_of(campaign)
     personal = campaign.invites.filter(rater__isnull=False).select_related("rater").order_by("label", "pk")
-    invites = {invite.rater_id: invite for invite in personal}
-    others = Rater.objects.filter(pk__in=work.keys() - invites.keys()).exclude(admission__in=FROM_FILES)
-    named = [_entry(campaign, invite.rater, invite, work) for invite in invites.values() if invite.rater]
-    rest = [_entry(campaign, rater, None, work) for rater in others]
+    sent = {one.rater_id: one for one in personal if one.label != Invite.OTHER_DEVICE}
+    made = {one.rater_id: one for one in personal if one.label == Invite.OTHER_DEVICE and not one.revoked_at}
+    others = Rater.objects.filter(pk__in=(work.keys() | made.keys()) - sent.keys())
+    named = [
+        _entry(campaign, one.rater, one, work, has_other_device=one.rater_id in made)
+        for one in sent.values()
+        if one.rater
+    ]
+    rest = [
+        _entry(campaign, rater, made.get(rater.pk), work)
+        for rater in others.exclude(admission__in=FROM_FILES)
+    ]
     return named + sorted(rest, key=_latest, reverse=True)
 
 
@@ -83,7 +104,14 @@ def _latest(entry: Entry) -> float:
     return entry.seen_at.timestamp() if entry.seen_at else 0.0
 
 
-def _entry(campaign: Campaign, rater: Rater, invite: Invite | None, work: dict[int, Work]) -> Entry:
+def _entry(
+    campaign: Campaign,
+    rater: Rater,
+    invite: Invite | None,
+    work: dict[int, Work],
+    *,
+    has_other_device: bool = False,
+) -> Entry:
     done = work.get(rater.pk, Work(rater.pk, None, None, None, 0))
     return Entry(
         rater=rater,
@@ -93,6 +121,7 @@ def _entry(campaign: Campaign, rater: Rater, invite: Invite | None, work: dict[i
         seen_at=done.seen_at or (invite.opened_at if invite else None),
         votes=done.votes,
         quota=campaign.quota,
+        has_other_device=has_other_device,
     )
 
 
@@ -130,7 +159,7 @@ def _row(entry: Entry) -> tuple:
     times = (entry.opened_at, entry.started_at, entry.seen_at)
     asked = "" if entry.quota is None else entry.quota
     done = "" if entry.quota is None else int(entry.is_done)
-    came_by = "personal link" if entry.invite else entry.rater.admission
+    came_by = "personal link" if entry.was_sent else entry.rater.admission
     who = (entry.name, entry.rater.pseudonym, came_by, entry.state)
     when = (moment.isoformat(timespec="seconds") if moment else "" for moment in times)
     return *who, *when, entry.votes, asked, done

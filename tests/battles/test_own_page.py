@@ -146,8 +146,18 @@ def test_a_new_personal_link_ends_the_one_before_and_no_other(desk, small_campai
 def test_a_link_is_made_by_nobody_without_a_place_and_not_after_the_close(desk, signed_in):
     for visitor in (Client(), signed_in("mallory"), signed_in("carol")):
         assert visitor.post("/campaigns/small/my-link/").status_code == 404
-    assert desk.client.get("/campaigns/small/my-link/").status_code == 405
+    assert Client().get("/campaigns/small/my-link/").status_code == 404
+    opened_anew = desk.client.get("/campaigns/small/my-link/")
+    assert (opened_anew.status_code, opened_anew["Location"]) == (302, "/campaigns/small/my-votes/")
     Campaign.objects.update(status="closed")
     assert desk.client.post("/campaigns/small/my-link/").status_code == 404
     assert not Invite.objects.filter(rater__isnull=False).exists()
     assert "Make a personal link" not in words(own_page(desk))
+
+
+def test_the_new_link_comes_first_on_its_page_and_has_the_focus(desk):
+    assert 'action="/campaigns/small/my-link/#my-link"' in own_page(desk).content.decode()
+    page = desk.client.post("/campaigns/small/my-link/").content.decode()
+    field = re.search(r"<textarea[^>]*>", page)
+    assert field and 'id="my-link"' in field[0] and "autofocus" in field[0]
+    assert field.start() < page.index("<section")

@@ -97,3 +97,13 @@ def test_a_list_of_names_in_utf_16_with_its_mark_is_read(signed_in, small_campai
     file = SimpleUploadedFile("names.txt", "Émile\nZoë\n".encode("utf-16"))
     said(signed_in("carol"), f"{LINKS}personal/", names="", file=file)
     assert set(Invite.objects.exclude(label="everyone").values_list("label", flat=True)) == {"Émile", "Zoë"}
+
+
+@pytest.mark.parametrize("act", ["personal", "new", "{pk}/anew"])
+def test_the_address_of_the_answer_with_links_opened_anew_leads_to_the_roster(signed_in, ada, act):
+    answer = signed_in("carol").get(f"{LINKS}{act.format(pk=ada.pk)}/")
+    assert (answer.status_code, answer["Location"]) == (302, LINKS)
+    before = ada.token_hash
+    ada.refresh_from_db()
+    assert ada.token_hash == before and Invite.objects.count() == 3
+    assert signed_in("mallory").get(f"{LINKS}{act.format(pk=ada.pk)}/").status_code == 404

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from arena.broken_off import done_again
 from arena.corpus.generation_models import GenerationCall, GenerationRun
 from arena.corpus.generation_reading import NoResponse, Written, messages_for, read_response
 from arena.corpus.models import Prompt, Response
@@ -210,6 +211,7 @@ def end_waiting(run: GenerationRun, state: str, abandoned: bool = False) -> None
         GenerationCall.objects.filter(call__in=chunk).update(failure=state)
 
 
+@done_again
 def cancel(run: GenerationRun) -> bool:
     """No new call goes out; the responses so far stay."""
     with transaction.atomic():
@@ -219,6 +221,7 @@ def cancel(run: GenerationRun) -> bool:
     return True
 
 
+@done_again
 def retry_failed(run: GenerationRun) -> int:
     """Plan the failed calls of a run anew; how many."""
     with transaction.atomic():

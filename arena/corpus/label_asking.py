@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from arena.broken_off import done_again
 from arena.corpus.label_models import LabelCall, LabelChange, LabelRun
 from arena.corpus.label_prompting import SCHEMA, Unread, build_messages, read_labels, reask_message
 from arena.corpus.labels import set_labels
@@ -149,6 +150,7 @@ def _second_try(history: History) -> list[dict[str, str]]:
     return []
 
 
+@done_again
 def _store(claim: ledger.Claim, criteria: dict[str, bool]) -> None:
     with transaction.atomic():
         if not ledger.settle(claim, Call.State.PARSED):
@@ -179,6 +181,7 @@ def end_waiting(run: LabelRun, state: str, abandoned: bool = False) -> None:
         LabelCall.objects.filter(call__in=chunk).update(failure=state)
 
 
+@done_again
 def cancel(run: LabelRun) -> bool:
     """No new call goes out; the labels so far stay."""
     with transaction.atomic():
@@ -188,6 +191,7 @@ def cancel(run: LabelRun) -> bool:
     return True
 
 
+@done_again
 def retry_failed(run: LabelRun) -> int:
     """Plan the failed calls of a run anew; how many."""
     with transaction.atomic():

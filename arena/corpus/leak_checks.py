@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from django.db import transaction
 from django.db.models import QuerySet
 
+from arena.broken_off import done_again
 from arena.corpus.leaks import Leak, Names, find_leaks, mask
 from arena.corpus.models import Competitor, Response
 from arena.corpus.render import render
@@ -102,11 +103,17 @@ def masked_again(response: Response) -> str:
 
 
 def _store(batch: list[Response]) -> None:
+    begun = time.monotonic()
+    _write(batch)
+    give_way(time.monotonic() - begun)
+
+
+@done_again
+def _write(batch: list[Response]) -> None:
     """A response that was redacted or looked at meanwhile is left as it is."""
     unchecked = Response.stored.filter(leak=Response.Leak.UNCHECKED)
     still = unchecked.filter(tombstone__isnull=True)
     clean = [response.pk for response in batch if response.leak == Response.Leak.CLEAN]
-    begun = time.monotonic()
     with transaction.atomic():
         still.filter(pk__in=clean).update(**_CLEAN)
         for response in batch:
@@ -115,7 +122,6 @@ def _store(batch: list[Response]) -> None:
                 still.filter(pk=response.pk).update(**found)
         redacted = unchecked.exclude(tombstone__isnull=True)
         redacted.filter(pk__in=[response.pk for response in batch]).update(**_CLEAN)
-    give_way(time.monotonic() - begun)
 
 
 def look_again(responses: QuerySet[Response]) -> int:
@@ -124,13 +130,18 @@ def look_again(responses: QuerySet[Response]) -> int:
     after, done = 0, 0
     while pks := list(checked.filter(pk__gt=after)[:_AGAIN]):
         begun = time.monotonic()
-        with transaction.atomic():
-            rows = Response.stored.filter(pk__in=pks)
-            rows.filter(leak=Response.Leak.FOUND).update(leak_words=[])
-            done += rows.update(leak=Response.Leak.UNCHECKED)
+        done += _forget_looks(pks)
         give_way(time.monotonic() - begun)
         after = pks[-1]
     return done
+
+
+@done_again
+def _forget_looks(pks: list[int]) -> int:
+    with transaction.atomic():
+        rows = Response.stored.filter(pk__in=pks)
+        rows.filter(leak=Response.Leak.FOUND).update(leak_words=[])
+        return rows.update(leak=Response.Leak.UNCHECKED)
 
 
 def dismiss(response: Response) -> bool:

@@ -22,6 +22,7 @@ from django.db.models import Case, Count, Min, OuterRef, Q, QuerySet, Subquery, 
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from arena.broken_off import done_again
 from arena.compiled import Compiled, CompiledUpdate
 from arena.endpoints import limits
 from arena.endpoints.client import CallFailure, EndpointConfig, Reply, ask
@@ -150,6 +151,7 @@ def _endpoint_held_back(endpoint: int) -> QuerySet[Endpoint]:
     return Endpoint.objects.select_for_update().filter(pk=endpoint)
 
 
+@done_again
 def claim(
     endpoint_id: int, eligible: Q, prepare: Prepare, now: datetime | None = None
 ) -> Claim | Later | Ended | None:

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from arena.broken_off import done_again
 from arena.compiled import Compiled, CompiledUpdate
 from arena.corpus.quotations import REDACTED
 from arena.endpoints import ledger
@@ -27,6 +28,7 @@ TEXT_GONE, TEXT_CHANGED = FOR_GOOD = ("redacted", "text_changed")
 FAILED = tuple(state for state in Call.State.values if state not in (*Call.OPEN, Call.State.PARSED))
 
 
+@done_again
 def close(
     claim: ledger.Claim, state: str, *, found: Verdict | Score | None = None, failure: str = ""
 ) -> None:
@@ -220,6 +222,7 @@ def stop_for_budget(run: JudgeRun, reason: str) -> None:
     end_waiting(run, Call.State.BUDGET_STOPPED)
 
 
+@done_again
 def cancel(run: JudgeRun) -> bool:
     """No new call goes out; judgments that lack an order stay without a verdict."""
     with transaction.atomic():
@@ -264,6 +267,7 @@ def retriable(run: JudgeRun) -> QuerySet:
     return rows_of(run).filter(call__state__in=FAILED).exclude(failure__in=FOR_GOOD)
 
 
+@done_again
 def retry_failed(run: JudgeRun) -> int:
     """Plan the failed calls of a run anew; how many. Their attempts stay, and start to count from nought."""
     with transaction.atomic():

@@ -8,6 +8,7 @@ from arena.campaigns.models import Campaign, Guide, Invite
 from arena.corpus.generation_models import GenerationCall, GenerationRecipe, GenerationRun
 from arena.corpus.label_models import LabelCall, LabelChange, LabelRun, SpotCheck
 from arena.corpus.models import Arrival, Competitor, Prompt, PromptSet, Response
+from arena.corpus.redaction_models import Sweep
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.exchange.export_models import Export
 from arena.exchange.models import Import, Origin
@@ -83,6 +84,7 @@ __all__ = [
     "SnapshotRun",
     "SpotCheck",
     "Standing",
+    "Sweep",
     "Team",
     "Vote",
 ]

@@ -16,7 +16,14 @@ from arena.corpus.forms import LABEL_NAMES, MOST_TURNS, LabelsForm, PromptForm, 
 from arena.corpus.label_models import LabelChange
 from arena.corpus.labels import last_change, set_labels
 from arena.corpus.models import OF_GOLDS, Prompt, Response
-from arena.corpus.redaction import redact_prompt, redact_response, same_prompts, same_responses
+from arena.corpus.redaction import (
+    redact_prompt,
+    redact_prompt_everywhere,
+    redact_response,
+    redact_response_everywhere,
+    same_prompts,
+)
+from arena.corpus.sweeping import is_swept
 from arena.corpus.views import own_set, rows_of
 from arena.raters import access
 from arena.raters.models import Role
@@ -164,11 +171,13 @@ def prompt_redact(request: HttpRequest, pk: int) -> HttpResponseBase:
     if not form.is_valid():
         messages.error(request, _("A redaction needs a reason."))
     else:
-        same = list(same_prompts(prompt)) if "everywhere" in request.POST else []
-        for each in [prompt, *same]:
-            redact_prompt(each, reason=form.cleaned_data["reason"], by=request.user.get_username())
-        messages.success(request, told_gone(len(same)))
-        tell_of_uploads(request, [prompt, *same])
+        signed = {"reason": form.cleaned_data["reason"], "by": request.user.get_username()}
+        gone = [prompt]
+        if "everywhere" in request.POST and not prompt.tombstone:
+            gone = redact_prompt_everywhere(prompt, **signed)
+        else:
+            redact_prompt(prompt, **signed)
+        tell_of_redaction(request, gone)
     return redirect("prompt", pk)
 
 
@@ -182,12 +191,25 @@ def response_redact(request: HttpRequest, pk: int) -> HttpResponseBase:
     if not form.is_valid():
         messages.error(request, _("A redaction needs a reason."))
     else:
-        same = list(same_responses(response)) if "everywhere" in request.POST else []
-        for each in [response, *same]:
-            redact_response(each, reason=form.cleaned_data["reason"], by=request.user.get_username())
-        messages.success(request, told_gone(len(same)))
-        tell_of_uploads(request, [response, *same])
+        signed = {"reason": form.cleaned_data["reason"], "by": request.user.get_username()}
+        gone = [response]
+        if "everywhere" in request.POST:
+            gone = redact_response_everywhere(response, **signed)
+        else:
+            redact_response(response, **signed)
+        tell_of_redaction(request, gone)
     return redirect("prompt", response.prompt_id)
+
+
+def tell_of_redaction(request: HttpRequest, gone: Sequence[Prompt | Response]) -> None:
+    messages.success(request, told_gone(len(gone) - 1))
+    if not all(map(is_swept, gone)):
+        words = _(
+            "Not every copy of it in replies, reasons and files could be taken out yet. That is tried again "
+            "each minute; the log says what is in the way."
+        )
+        messages.warning(request, words)
+    tell_of_uploads(request, gone)
 
 
 def told_gone(others: int) -> str:

@@ -39,6 +39,9 @@ class Place:
     response: tuple[str, ...] = ()
     team: str = ""
 
+    def rows(self) -> models.Manager[Any]:
+        return apps.get_model("arena", self.model)._base_manager
+
 
 def _of_battle(model: str, *columns: str, by: str = "") -> Place:
     prompt, response = (tuple(f"{by}{way}" for way in _BATTLE[about]) for about in ("prompt", "response"))
@@ -78,18 +81,16 @@ PLACES = (
 )
 
 
-def rows_about(place: Place, about: str, pk: int, team: int) -> Iterator[models.Model]:
-    """Each held back until the transaction ends, so that nobody writes what was read before."""
-    rows = apps.get_model("arena", place.model)._base_manager
-    ways = getattr(place, about)
-    wanted = dict.fromkeys(ways, pk) or ({place.team: team} if place.team else {})
+def keys_about(place: Place, about: str, pk: int, team: int) -> list[int]:
+    """Of the rows that may quote this prompt or response, or this team's texts."""
+    rows = place.rows()
+    wanted = dict.fromkeys(getattr(place, about), pk) or ({place.team: team} if place.team else {})
     found = {
         row
         for way, value in wanted.items()
         for row in rows.filter(**{way: value}).values_list("pk", flat=True)
     }
-    for row in sorted(found):
-        yield rows.select_for_update().get(pk=row)
+    return sorted(found)
 
 
 def blank(row: models.Model, columns: Iterable[str], secrets: Iterable[str]) -> list[str]:

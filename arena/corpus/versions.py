@@ -53,7 +53,9 @@ def draft_next(prompt_set: PromptSet) -> PromptSet:
             is_internal=prompt_set.is_internal,
         )
         # A redacted prompt has no text to ask for, so it stays behind.
-        rows = prompt_set.prompts.filter(tombstone__isnull=True).order_by("pk").values(*_COPIED)
+        # Held back, so that whoever redacts one meanwhile waits, and finds the copy as well.
+        whole = prompt_set.prompts.filter(tombstone__isnull=True).select_for_update(no_key=True)
+        rows = whole.order_by("pk").values(*_COPIED)
         Prompt.objects.bulk_create((Prompt(prompt_set=draft, **row) for row in rows), batch_size=_BATCH)
     return draft
 

@@ -35,6 +35,7 @@ LEFT_OUT: dict[str, str] = {
     "LabelCall": ASKING,
     "LabelChange.by": ACCOUNTS,
     "SpotCheck.checked_by": ACCOUNTS,
+    "Sweep": WORK,
     "Campaign.team": HOME,
     "Guide.campaign": NUMBERS,
     "Guide.rendered_html": AGAIN,

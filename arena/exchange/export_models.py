@@ -91,7 +91,10 @@ class Export(models.Model):
             state=self.State.RUNNING, claim=claim, beat_at=timezone.now(), attempts=F("attempts") + 1
         ):
             return False
-        self.refresh_from_db()
+        try:
+            self.refresh_from_db()
+        except Export.DoesNotExist:  # deleted in this moment
+            return False
         return self.claim == claim
 
     def update_mine(self, **fields: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -19,14 +20,15 @@ from django.utils.translation import gettext as _
 
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Prompt
-from arena.corpus.redaction import text_redacted
+from arena.corpus.sweeping import text_redacted
 from arena.exchange.export_models import Export
 from arena.exchange.exports import UNFINISHED, export
 
 logger = logging.getLogger(__name__)
 
 BEAT_SECONDS = 2.0  # between two notes of how far it is; the page looks as often
-LEFT_BEHIND = timedelta(days=1)  # after which an unfinished folder has nobody any more
+LEFT_BEHIND = timedelta(days=1)  # after which a file that no export knows has nobody any more
+_NAMED = re.compile(rf"(?:{re.escape(UNFINISHED)})?([0-9a-f]{{32}})[.-]")  # by an export's public id
 
 
 class LostClaimError(Exception):
@@ -72,6 +74,8 @@ def do_export(wanted: Export) -> None:
     except LostClaimError:
         return
     except OSError as error:
+        if not wanted.update_mine(beat_at=timezone.now()):
+            return  # deleted or taken over, and with it the files
         logger.exception("export %s failed", wanted.public_id)
         _fail(wanted, _("The file couldn't be written: %(why)s.") % {"why": error.strerror or error})
     except Exception:
@@ -82,6 +86,8 @@ def do_export(wanted: Export) -> None:
 def _write(wanted: Export) -> None:
     path = path_of(wanted)
     path.unlink(missing_ok=True)  # of a worker that was killed before it could say so
+    for begun in folder().glob(f"{UNFINISHED}{path.stem}-*"):
+        shutil.rmtree(begun, ignore_errors=True)
     done = export(wanted.campaign, path, wanted.layout, name_of(wanted), _beats(wanted))
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
@@ -116,13 +122,14 @@ def _beats(wanted: Export) -> Callable[[str, int], None]:
 
 def _fail(wanted: Export, why: str) -> None:
     now = timezone.now()
-    path_of(wanted).unlink(missing_ok=True)
-    wanted.update_mine(
+    failed = wanted.update_mine(
         state=Export.State.FAILED,
         failure=why,
         finished_at=now,
         expires_at=now + timedelta(days=settings.EXPORT_DAYS),
     )
+    if failed or not Export.objects.filter(pk=wanted.pk).exists():
+        path_of(wanted).unlink(missing_ok=True)
 
 
 def delete_export(wanted: Export) -> None:
@@ -138,13 +145,47 @@ def delete_outdated(prompt: Prompt, **_signal: object) -> None:
     begun = Export.objects.exclude(state=Export.State.QUEUED)
     for wanted in begun.filter(of_sets | of_battles).distinct():
         delete_export(wanted)
+    remove_orphans()
 
 
 def remove_expired() -> None:
     for wanted in Export.objects.expired():
         delete_export(wanted)
-    known = {f"{public_id.hex}.zip" for public_id in Export.objects.values_list("public_id", flat=True)}
+    remove_orphans()
     limit = (timezone.now() - LEFT_BEHIND).timestamp()
-    for path in folder().iterdir():
-        if path.name not in known and path.stat().st_mtime < limit:
-            shutil.rmtree(path) if path.name.startswith(UNFINISHED) else path.unlink()
+    for path in _files():
+        if not _export_of(path) and path.stat().st_mtime < limit:
+            _remove(path)
+
+
+def remove_orphans() -> None:
+    """What was written of exports that are deleted, and what killed workers had begun."""
+    files = _files()  # before the rows: who begins now has one already
+    rows = Export.objects.values_list("public_id", "state", "beat_at")
+    since = timezone.now() - Export.LEASE
+    known = {public_id.hex for public_id, _state, _beat_at in rows}
+    at_work = {
+        public_id.hex for public_id, state, at in rows if state == Export.State.RUNNING and at and at > since
+    }
+    for path in files:
+        of = _export_of(path)
+        if of and of not in (at_work if path.name.startswith(UNFINISHED) else known):
+            _remove(path)
+
+
+def _export_of(path: Path) -> str:
+    """The public id in its name."""
+    found = _NAMED.match(path.name)
+    return found[1] if found else ""
+
+
+def _files() -> list[Path]:
+    return list(folder().iterdir())
+
+
+def _remove(path: Path) -> None:
+    """Somebody else may be removing it too."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

@@ -21,7 +21,7 @@ from arena.exchange.export_words import citation, readme
 from arena.leaderboards.report_models import ReportText
 
 SUMS = "SHA256SUMS"
-UNFINISHED = ".export-"  # how the folder of one that is being written begins
+UNFINISHED = ".export-"  # how the folder of one that is being written begins; what it is called follows
 _PACKED_AT_ONCE = 1 << 20
 LAYOUT = 3  # of the folder; raised when a reader of the old one would go wrong
 
@@ -65,7 +65,7 @@ def export(
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise NotExportableError(f"{out} is there already; name a new folder, or a new file ending in .zip")
     out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=out.parent) as place:
+    with tempfile.TemporaryDirectory(prefix=f"{UNFINISHED}{out.stem}-", dir=out.parent) as place:
         folder = Path(place) / (name or (out.stem if out.suffix == ".zip" else out.name))
         folder.mkdir()
         rows = _FILL[layout](Extract(campaign), folder, tell)

@@ -65,7 +65,10 @@ def _turn_to(record: Import, before: Any, state: str, **also: Any) -> bool:
     also |= {"state": state, "is_cancelled": False, "done_rows": 0, "leased_until": None, "finished_at": None}
     if not Import.objects.filter(pk=record.pk, state__in=before).exclude(stored_as="").update(**also):
         return False
-    record.refresh_from_db()
+    try:
+        record.refresh_from_db()
+    except Import.DoesNotExist:  # removed in this moment
+        return False
     return True
 
 
@@ -187,4 +190,4 @@ def _stop(shift: Shift) -> None:
 
 def _forget_file(record: Import) -> None:
     uploads.forget(record)
-    record.save(update_fields=["stored_as"])
+    Import.objects.filter(pk=record.pk).update(stored_as="")  # if it is still there

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Collection
 from typing import Any
 
 from django.dispatch import receiver
 
-from arena.corpus.redaction import text_is_gone
+from arena.corpus.sweeping import text_is_gone
 from arena.exchange import intake, uploads
 from arena.exchange.formats.how import How
 from arena.exchange.formats.lines import Row
 from arena.exchange.formats.problems import RefusedError
 from arena.exchange.formats.tables import CHOOSABLE, open_table
 from arena.exchange.models import Import
+
+logger = logging.getLogger(__name__)
 
 # A shorter text could be a part of any other: it has to fill a cell.
 _PART = 40
@@ -26,7 +29,7 @@ def drop_uploads(sender: object, *, team_id: int, texts: Collection[str], **_res
     wanted = [text for text in texts if text.strip()]
     dropped = []
     for record in Import.objects.filter(team_id=team_id).exclude(stored_as=""):
-        if uploads.is_kept(record) and _holds(record, wanted):
+        if uploads.is_kept(record) and _may_hold(record, wanted):
             _drop(record)
             dropped.append(record.file_name)
     return dropped
@@ -35,8 +38,20 @@ def drop_uploads(sender: object, *, team_id: int, texts: Collection[str], **_res
 def _drop(record: Import) -> None:
     if intake.cancel(record) or intake.drop(record):  # one under way stops, and its file goes then
         return
+    stored_as = record.stored_as
     uploads.forget(record)
-    record.save(update_fields=["stored_as"])
+    Import.objects.filter(pk=record.pk, stored_as=stored_as).update(stored_as="")  # if it is still there
+
+
+def _may_hold(record: Import, texts: list[str]) -> bool:
+    """A file that can't be looked through may; one that somebody discards meanwhile doesn't any more."""
+    try:
+        return _holds(record, texts)
+    except FileNotFoundError:
+        return False
+    except Exception:
+        logger.exception("the upload %s can't be searched for a redacted text, so it is dropped", record.pk)
+        return True
 
 
 def _holds(record: Import, texts: list[str]) -> bool:

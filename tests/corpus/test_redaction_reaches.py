@@ -32,6 +32,7 @@ TEXT = f"My name is {MARK}, I was born on the first of May and I live at 12 Nowh
 HELD = {
     "Prompt.messages Prompt.reference Prompt.rendered_html Prompt.tombstone",
     "Response.text Response.rendered_html Response.masked_html Response.leak_words Response.tombstone",
+    "Sweep.texts",
 }
 OTHERS = {
     # names, descriptions and settings that the team writes

@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from arena.campaigns.models import Campaign
+from arena.corpus.redaction import redact_response
 from arena.exchange import export_requests, tasks
 from arena.exchange.export_models import Export
 from arena.exchange.export_requests import do_export, request_export
@@ -166,6 +167,59 @@ def test_expired_ones_and_what_a_killed_worker_left_are_removed(queued, settings
     Export.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     export_requests.remove_expired()
     assert files_left() == [".export-abc"] and not Export.objects.exists()
+
+
+def begun_of(wanted: Export) -> str:
+    """As a worker leaves it that is killed midway."""
+    left = export_requests.folder() / f".export-{wanted.public_id.hex}-abc"
+    left.mkdir()
+    (left / "responses.csv").write_text("a text")
+    return left.name
+
+
+def test_a_redaction_removes_what_a_killed_worker_had_begun_and_leaves_work_under_way(
+    queued, small_campaign, make_campaign
+):
+    other = request_export(make_campaign("other").campaign, Export.Layout.WHOLE, None)
+    assert queued.claim_it() and other.claim_it()
+    begun_of(queued)
+    under_way = begun_of(other)
+    stray = export_requests.folder() / f"{'0' * 32}.zip"
+    stray.write_text("of an export that was deleted while its worker was killed")
+    redact_response(small_campaign.responses[0], reason="x", by="carol")
+    assert files_left() == [under_way]
+    Export.objects.update(beat_at=timezone.now() - Export.LEASE - timedelta(seconds=1))
+    export_requests.remove_expired()
+    assert files_left() == []
+
+
+def test_the_next_worker_removes_what_the_last_had_begun(queued):
+    begun_of(queued)
+    do_export(queued)
+    assert files_left() == [f"{queued.public_id.hex}.zip"]
+
+
+def test_a_worker_whose_folder_is_taken_away_says_nothing(queued, monkeypatch, caplog):
+    def delete_and_go_on(_folder):
+        export_requests.delete_export(Export.objects.get())
+        export_requests.remove_orphans()
+        raise FileNotFoundError("responses.csv")
+
+    monkeypatch.setattr("arena.exchange.exports.sums", delete_and_go_on)
+    do_export(queued)
+    assert files_left() == [] and "failed" not in caplog.text
+
+
+def test_one_deleted_in_the_moment_of_its_claim_is_not_begun(queued, monkeypatch):
+    refresh = Export.refresh_from_db
+
+    def deleted_just_before(wanted, *args, **named):
+        Export.objects.filter(pk=wanted.pk).delete()
+        refresh(wanted, *args, **named)
+
+    monkeypatch.setattr(Export, "refresh_from_db", deleted_just_before)
+    do_export(queued)
+    assert files_left() == [] and not Export.objects.exists()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from arena.corpus.models import Prompt
 from arena.corpus.redaction import redact_prompt, redact_response
-from arena.exchange import uploads
+from arena.corpus.sweeping import is_swept
+from arena.exchange import intake, kept_texts, uploads
 from arena.exchange.models import Import
 
 pytestmark = pytest.mark.django_db
@@ -80,3 +81,49 @@ def test_a_short_text_has_to_fill_a_cell(signed_in, small_campaign):
     redact_response(response, reason="private", by="carol")
     whole.refresh_from_db()
     assert uploads.is_kept(part) and whole.stored_as == ""
+
+
+@pytest.mark.parametrize(
+    ("looks_at", "found"), [("_holds_bytes", True), ("_holds_bytes", False), ("_holds_cells", False)]
+)
+def test_a_file_that_is_discarded_while_it_is_searched_stops_nothing(
+    signed_in, secret, monkeypatch, looks_at, found
+):
+    carol = signed_in("carol")
+    content = as_csv(SECRET) if found else "id,prompt\nx,Something else entirely\n"
+    record = upload(carol, "a.csv", content.encode())
+    look = getattr(kept_texts, looks_at)
+
+    def discarded_just_before(searched, texts):
+        assert intake.discard(Import.objects.get(pk=record.pk))
+        return look(searched, texts)
+
+    monkeypatch.setattr(kept_texts, looks_at, discarded_just_before)
+    assert redact_prompt(secret, reason="private", by="carol")
+    assert is_swept(secret) and not Import.objects.filter(pk=record.pk).exists()
+
+
+def test_a_file_that_is_discarded_once_it_is_found_stops_nothing(signed_in, secret, monkeypatch):
+    record = upload(signed_in("carol"), "a.csv", as_csv(SECRET).encode())
+    drop = kept_texts._drop
+
+    def discarded_just_before(found):
+        assert intake.discard(Import.objects.get(pk=record.pk))
+        drop(found)
+
+    monkeypatch.setattr(kept_texts, "_drop", discarded_just_before)
+    assert redact_prompt(secret, reason="private", by="carol")
+    assert is_swept(secret) and not Import.objects.exists()
+
+
+def test_a_file_that_cant_be_searched_is_dropped(signed_in, secret, monkeypatch):
+    other = upload(signed_in("carol"), "b.csv", b"id,prompt\nx,Something else entirely\n")
+
+    def unreadable(*_args):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(kept_texts, "open_table", unreadable)
+    redact_prompt(secret, reason="private", by="carol")
+    assert is_swept(secret)
+    other.refresh_from_db()
+    assert other.stored_as == "" and list(uploads.folder().iterdir()) == []

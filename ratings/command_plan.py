@@ -111,11 +111,20 @@ def _on_board(options: argparse.Namespace) -> dict[str, Need | Detectable]:
         )
     error = POINTS_PER_LOG_ODDS * board.covariance.deviation(contrast)
     model = POINTS_PER_LOG_ODDS * float(np.sqrt(contrast @ board.fit.bread @ contrast))
-    answers: dict[str, Need | Detectable] = {
-        "more votes on this pair": direct_votes_needed(
-            options.difference, model_error=model, design_effect=(error / model) ** 2, **_shared(options)
-        )
-    }
+    effective = effective_clusters_of(board, contrast)
+    need = direct_votes_needed(
+        options.difference,
+        model_error=model,
+        design_effect=(error / model) ** 2,
+        lasting_error=POINTS_PER_LOG_ODDS * float(board.covariance.deviations_of_same_voters[i, j]),
+        effective=effective,
+        **_shared(options),
+    )
+    same = {"rater": "by the same raters", "prompt": "on the same prompts"}
+    if board.covariance.dimensions:
+        voters = " ".join(same[d.name] for d in board.covariance.dimensions)
+        need = replace(need, of=f"votes {voters}")
+    answers: dict[str, Need | Detectable] = {"more votes on this pair": need}
     return {**answers, **_more_raters(board, i, j, error, options)}
 
 

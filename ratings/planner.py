@@ -205,22 +205,36 @@ def direct_votes_needed(
     *,
     model_error: float,
     design_effect: float = 1.0,
+    lasting_error: float = 0.0,
+    effective: float = np.inf,
     confidence: float = 0.95,
     power: float = 0.8,
     comparisons: int = 1,
     cap: int = CAP,
 ) -> Need:
-    """Further votes on this very pair, on top of what the board's other votes already tell about it.
+    """Further votes on this very pair by the present raters on the present prompts.
 
-    m = [deff (z_(1-alpha/2) + z_power)^2/d^2 - 1/V]/(p q), in log-odds: V = `model_error`^2 the model-based
-    variance of the difference now, deff = cluster-robust variance over V, which carries the tie share too.
-    New votes are taken to cluster as the present ones do. Errors as `votes_to_separate`.
+    m = [(deff V - l^2)/(V (d^2/(t_(1-alpha/2) + t_power)^2 - l^2)) - 1/V]/(p q), in log-odds: V =
+    `model_error`^2 the model-based variance of the difference now, deff = cluster-robust variance over V,
+    which carries the tie share too, l = `lasting_error` (in points) the part that the tastes of these raters
+    and the nature of these prompts leave however many votes they give: where it alone exceeds
+    d/(t + t) no number is enough. t with `effective` - 1 degrees of freedom, infinite: normal. With l = 0
+    votes are taken to come from ever new raters on new prompts, clustered as now. Errors as
+    `votes_to_separate`.
     """
-    z, z_power = _quantiles(confidence, power, comparisons)
     _positive(points=points, model_error=model_error, design_effect=design_effect)
-    errors = np.array(model_error), np.array(design_effect)
-    votes = _more_votes(*errors, points, z + z_power)
-    return _need(float(votes), "votes on the pair", cap, points, confidence, power, comparisons)
+    found = direct_votes_of_each(
+        points,
+        model_errors=np.array([model_error]),
+        design_effects=np.array([design_effect]),
+        lasting_errors=np.array([lasting_error]),
+        effective=np.array([effective]),
+        confidence=confidence,
+        power=power,
+        comparisons=comparisons,
+        cap=cap,
+    )
+    return _need(float(found[0]), "votes on the pair", cap, points, confidence, power, comparisons)
 
 
 def direct_votes_of_each(
@@ -228,23 +242,29 @@ def direct_votes_of_each(
     *,
     model_errors: Floats,
     design_effects: Floats,
+    lasting_errors: Floats | None = None,
+    effective: Floats | None = None,
     confidence: float = 0.95,
     power: float = 0.8,
     comparisons: int = 1,
     cap: int = CAP,
 ) -> Floats:
-    """The counts of `direct_votes_needed` for many pairs (m,); infinite above the cap."""
-    z, z_power = _quantiles(confidence, power, comparisons)
+    """The counts of `direct_votes_needed` for many pairs (m,), one per error; infinite above the cap."""
+    _quantiles(confidence, power, comparisons)
     _positive(points=points)
-    return _whole(_more_votes(model_errors, design_effects, points, z + z_power), cap)
-
-
-def _more_votes(model_error: Floats, design_effect: Floats, points: float, z: float) -> Floats:
-    d, error = points / POINTS_PER_LOG_ODDS, model_error / POINTS_PER_LOG_ODDS
+    degrees = np.full(len(model_errors), np.inf) if effective is None else effective - 1
+    reach = _t(1 - (1 - confidence) / 2 / comparisons, degrees) + _t(power, degrees)
+    d, model = points / POINTS_PER_LOG_ODDS, (model_errors / POINTS_PER_LOG_ODDS) ** 2
+    whole = design_effects * model
+    lasting = np.zeros(len(model)) if lasting_errors is None else lasting_errors / POINTS_PER_LOG_ODDS
+    lasting = np.minimum(lasting**2, whole)
     p = float(expit(d))
-    votes = (design_effect * (z / d) ** 2 - 1 / error**2) / (p * (1 - p))
-    more: Floats = np.maximum(votes, 0.0)
-    return more
+    allowed = (d / reach) ** 2 - lasting
+    some = allowed > 0
+    information = (whole - lasting) / model / np.where(some, allowed, 1.0) - 1 / model
+    votes = np.where(some, np.maximum(information, 0.0) / (p * (1 - p)), np.inf)
+    already = whole <= (d / reach) ** 2 * (1 + 1e-9)
+    return _whole(np.where(already, 0.0, votes), cap)
 
 
 def _whole(counts: Floats, cap: int) -> Floats:

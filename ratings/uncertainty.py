@@ -115,6 +115,19 @@ class Covariance:
         deviations: Matrix = np.sqrt(np.maximum(lasting, 0.0))
         return deviations
 
+    @cached_property
+    def deviations_of_same_voters(self) -> Matrix:
+        """What stays of the differences' standard errors (p, p) with ever more votes of the same clusters.
+
+        V_cell falls, tastes don't average out: V_rater + V_prompt − 2 V_cell stays; V − HC0 by one dimension.
+        """
+        if not self.dimensions:
+            return np.zeros_like(self.matrix)
+        cell = sum(self.floors, -self.matrix) if self.floors else self.independent
+        whole = np.max([_of_differences(m) for m in (self.matrix, *self.floors)], axis=0)
+        deviations: Matrix = np.sqrt(np.maximum(whole - _of_differences(cell), 0.0))
+        return deviations
+
     def deviation(self, contrast: Vector) -> float:
         """Standard error of cᵀθ for a contrast c (p,)."""
         variance = max(0.0, *(float(contrast @ m @ contrast) for m in (self.matrix, *self.floors)))

@@ -355,7 +355,8 @@ def _needs(duel: Duel) -> Iterator[Need]:
             points=f"{need['points']:g}",
             raters=_say_count(new.get("rater")),
             prompts=_say_count(new.get("prompt")),
-            votes=_say_count(need["votes"]),
+            # Snapshots of before have `votes`, as if each came with a new rater and prompt: not said.
+            votes=_say_count(need.get("votes_by_same")),
         )
 
 
@@ -364,7 +365,7 @@ def _say_count(count: int | str | None) -> str:
         return NONE
     if isinstance(count, str):
         return _("not reachable")
-    return f"{count:,}" if count else _("none: already found")
+    return f"{count:,}" if count else _("none: the present votes would find it")
 
 
 def _style(mine: Sequence[_Found], choice: Choice) -> str:

@@ -167,15 +167,20 @@ def say_headline(duel: Duel, name_a: str, name_b: str, margin: float) -> str:
 
 
 def say_replacement(duel: Duel, name_a: str, name_b: str, margin: float, level: float) -> str:
-    """Non-inferiority of a at the margin, as an answer."""
+    """Non-inferiority of a at the margin, as an answer; "worse" only where the verdict over all pairs is."""
     estimate, p = duel.estimate, duel.worse_p
     words = {"a": name_a, "b": name_b, "margin": f"{margin:g}", "p": say_p(p)}
     if p is None or estimate is None:
         return ""
-    if p < level:
-        answer = _("Replace: %(a)s isn't worse by %(margin)s points or more (%(p)s).")
-    elif estimate.upper is not None and estimate.upper < 0:
-        answer = _("Don't replace: %(a)s is worse.")
+    if p >= level and duel.pair.verdict == Verdict.DIFFERENT and estimate.rating < 0:
+        answers = [_("Don't replace: %(a)s is worse.") % words]
     else:
-        answer = _("Not yet: %(a)s may be worse by %(margin)s points or more (%(p)s).")
-    return " ".join([_("%(a)s in place of %(b)s?") % words, answer % words])
+        answer = (
+            _("Replace: %(a)s isn't worse by %(margin)s points or more (%(p)s).")
+            if p < level
+            else _("Not yet: %(a)s may be worse by %(margin)s points or more (%(p)s).")
+        )
+        share = {"share": f"{100 * level:g}"}
+        alone = _("One-sided at %(share)s %%, for this pair alone, as if it had been named beforehand.")
+        answers = [answer % words, alone % share]
+    return " ".join([_("%(a)s in place of %(b)s?") % words, *answers])

@@ -82,6 +82,7 @@ def _needs(pairs: Pairs, at: Integers, board: FittedBoard) -> Iterator[list[dict
     models = POINTS_PER_LOG_ODDS * np.sqrt(bread[i, i] + bread[j, j] - 2 * bread[i, j])
     common: dict[str, Any] = {"confidence": options.confidence, "comparisons": int(pairs.tested.sum())}
     shares = shares_of(board, i, j)
+    of_same = POINTS_PER_LOG_ODDS * board.covariance.deviations_of_same_voters[i, j]
     asked = [options.margin * times for times in IN_MARGINS if options.margin]
     found = []
     for points in asked:
@@ -102,7 +103,13 @@ def _needs(pairs: Pairs, at: Integers, board: FittedBoard) -> Iterator[list[dict
         }
         effects = (errors / models) ** 2
         votes = direct_votes_of_each(
-            points, model_errors=models, design_effects=effects, cap=MOST_VOTES, **common
+            points,
+            model_errors=models,
+            design_effects=effects,
+            lasting_errors=of_same,
+            effective=pairs.effective[at],
+            cap=MOST_VOTES,
+            **common,
         )
         found.append((points, new, _counts(votes)))
     for pair in range(len(at)):
@@ -110,7 +117,7 @@ def _needs(pairs: Pairs, at: Integers, board: FittedBoard) -> Iterator[list[dict
             {
                 "points": points,
                 "new": {name: counts[pair] for name, counts in new.items()},
-                "votes": votes[pair],
+                "votes_by_same": votes[pair],
             }
             for points, new, votes in found
         ]

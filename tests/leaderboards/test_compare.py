@@ -93,8 +93,8 @@ def test_the_sentence_says_who_is_ahead_and_the_answer_whether_to_replace(joust,
     assert "All 600 votes on this page are simulated." in words
     words = text_of(ravi.get(PAGE, {"a": "Ember", "b": "Inlet"}))
     assert (
-        "Ember in place of Inlet? Replace: Ember isn&#x27;t worse by 10 points or more (p &lt; 0.001)."
-        in words
+        "Ember in place of Inlet? Replace: Ember isn&#x27;t worse by 10 points or more (p &lt; 0.001). "
+        "One-sided at 5 %, for this pair alone, as if it had been named beforehand." in words
     )
 
 
@@ -105,14 +105,36 @@ def test_an_undecided_pair_is_called_so(joust, signed_in):
     assert "nothing tells Grove and Heron apart yet, nor shows them equivalent." in words
 
 
+def test_a_model_is_called_worse_only_where_the_verdict_says_so(joust, signed_in):
+    pair = pair_of("overall", "Grove", "Heron")
+    # its own interval leaves zero out, but not once all pairs are allowed for: verdict "undecided"
+    low, high = (-60.0, -3.0) if pair.first.name == "Grove" else (3.0, 60.0)
+    pair.difference, pair.lower, pair.upper = (low + high) / 2, low, high
+    pair.details["worse_p"] = pair.details["better_p"] = 0.93
+    pair.save()
+    ravi = signed_in("ravi")
+    words = text_of(ravi.get(PAGE, {"a": "Grove", "b": "Heron"}))
+    assert "nothing tells Grove and Heron apart yet" in words
+    assert "Not yet: Grove may be worse by 10 points or more (p = 0.93). One-sided at 5 %" in words
+    pair.verdict = "different"
+    pair.save()
+    words = text_of(ravi.get(PAGE, {"a": "Grove", "b": "Heron"}))
+    assert "Don&#x27;t replace: Grove is worse. " in words
+
+
 def test_votes_needed_above_the_cap_are_not_reachable(joust, signed_in):
     pair = pair_of("overall", "Grove", "Heron")
-    pair.details["needs"][0]["new"]["rater"] = "not reachable"
+    needs = pair.details["needs"]
+    needs[0]["new"]["rater"] = "not reachable"
+    needs[1]["votes_by_same"], needs[2]["votes_by_same"] = 0, 1234
+    # as snapshots of before have it: counted as if each vote came with a rater and prompt of its own
+    needs[0]["votes"] = 4321
+    del needs[0]["votes_by_same"]
     pair.save()
     needs = signed_in("ravi").get(PAGE, {"a": "Grove", "b": "Heron"}).context["page"].needs
     assert [need.points for need in needs] == ["10", "20", "50"]
     assert needs[0].raters == "not reachable"
-    assert needs[2].votes == f"{pair.details['needs'][2]['votes']:,}"
+    assert [need.votes for need in needs] == ["–", "none: the present votes would find it", "1,234"]
 
 
 def test_people_and_a_judge_stand_under_their_own_names(joust, make_judge, signed_in):

@@ -15,8 +15,9 @@ from ratings.comparisons import Comparisons
 from ratings.grouped_proportions import net_rates
 from ratings.leaderboard import fit_leaderboard
 from ratings.pairwise import adjusted
-from ratings.planner import new_raters_needed
+from ratings.planner import direct_votes_needed, new_raters_needed
 from ratings.proportions import clustered_mean, mcnemar, sign_test
+from ratings.scale import POINTS_PER_LOG_ODDS
 from tests.leaderboards.test_snapshots import exported
 
 
@@ -150,9 +151,10 @@ def test_votes_needed_are_for_differences_of_the_plan(joust):
     duel = outside.duel(pair.first.name, pair.second.name)
     raters = len({row["judge"] for row in outside.rows})
     board = fit_board(outside.comparisons, LeaderboardOptions(bootstrap=0))
-    place = (
+    place = [
         np.flatnonzero(board.order == outside.names.index(one.name)) for one in (pair.first, pair.second)
-    )
+    ]
+    place_of, bread = (int(place[0][0]), int(place[1][0])), board.fit.bread
     by_rater = next(share for share in shares_of(board, *place) if share.name == "rater")
     # twenty prompts leave an error that no number of raters takes away
     assert by_rater.lasting_error[0] > 10
@@ -170,7 +172,20 @@ def test_votes_needed_are_for_differences_of_the_plan(joust):
         assert need["new"]["rater"] == ("not reachable" if new.count is None else new.count)
         assert set(need["new"]) == {"rater", "prompt"}
     assert needs[10.0]["new"]["rater"] == "not reachable"
-    assert needs[10.0]["votes"] > needs[50.0]["votes"]
+    # nor do the tastes of the present raters go away with more votes of theirs
+    assert needs[10.0]["votes_by_same"] == "not reachable"
+    same = POINTS_PER_LOG_ODDS * board.covariance.deviations_of_same_voters[place_of]
+    model = POINTS_PER_LOG_ODDS * np.sqrt(sum(bread[i, i] for i in place_of) - 2 * bread[place_of])
+    for points, need in needs.items():
+        votes = direct_votes_needed(
+            points,
+            model_error=model,
+            design_effect=(duel.standard_error / model) ** 2,
+            lasting_error=same,
+            effective=duel.effective_clusters,
+            comparisons=10,
+        )
+        assert need["votes_by_same"] == ("not reachable" if votes.count is None else votes.count)
 
 
 def test_a_category_has_the_ratings_of_its_votes_alone(joust):

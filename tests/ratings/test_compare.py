@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -119,7 +120,7 @@ def test_plan_on_the_command_line(games, capsys):
     arguments = ["plan", "--difference", "50", "--votes", games, "--between", "Milwaukee", "Detroit"]
     assert main(arguments) == 0
     words = capsys.readouterr().out
-    assert "more votes on this pair" in words
+    assert re.search(r"more votes on this pair: .*votes by the same raters on the same prompts", words)
     assert "more raters as active as the present ones" in words
     assert "new prompts" in words
     assert main(["plan"]) == 2

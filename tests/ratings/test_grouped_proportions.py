@@ -85,7 +85,10 @@ def test_effects_and_needs_of_pairs_are_those_of_each():
     new = new_raters_of_each(
         20.0, standard_errors=100 * deviation, raters=30, comparisons=6, cap=500, **clusters
     )
-    votes = direct_votes_of_each(20.0, model_errors=100 * deviation, design_effects=degrees[[0, 2, 2]])
+    held = {"lasting_errors": np.array([1.0, 9.0, 0.0]), "effective": degrees + 1}
+    votes = direct_votes_of_each(
+        20.0, model_errors=100 * deviation, design_effects=degrees[[0, 2, 2]], **held
+    )
     for m in range(3):
         single = (float(difference[m]), float(deviation[m]), float(degrees[m]))
         effect = effect_sizes(*single, confidence=0.9, tie_odds=0.4)
@@ -97,7 +100,8 @@ def test_effects_and_needs_of_pairs_are_those_of_each():
         one = new_raters_needed(20.0, standard_error=error, raters=30, comparisons=6, cap=500, **mine)
         assert new[m] == (np.inf if one.count is None else one.count)
         deff = float(degrees[[0, 2, 2]][m])
-        need = direct_votes_needed(20.0, model_error=error, design_effect=deff)
+        own = {name.replace("errors", "error"): float(values[m]) for name, values in held.items()}
+        need = direct_votes_needed(20.0, model_error=error, design_effect=deff, **own)
         assert votes[m] == (np.inf if need.count is None else need.count)
     assert np.isinf(new).any() and np.isfinite(new).any()
 

@@ -1,5 +1,7 @@
 """How many votes, raters or prompts a question needs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -150,6 +152,87 @@ def test_direct_votes_add_their_information_to_the_boards():
     after = np.sqrt(deff / information) * POINTS_PER_LOG_ODDS
     assert points / after == pytest.approx(norm.isf(0.025) + norm.ppf(0.8), rel=1e-3)
     assert direct_votes_needed(300, model_error=20).count == 0
+
+
+def test_votes_by_the_same_raters_leave_the_part_of_the_error_that_their_tastes_cause():
+    points, model, whole, lasting, effective = 40.0, 20.0, 24.0, 9.0, 13.0
+    need = direct_votes_needed(
+        points,
+        model_error=model,
+        design_effect=(whole / model) ** 2,
+        lasting_error=lasting,
+        effective=effective,
+    )
+    p = expected_score(points)
+    reach = t.isf(0.025, 12) + t.ppf(0.8, 12)
+
+    def error_after(votes: int) -> float:
+        times = 1 + votes * p * (1 - p) * (model / POINTS_PER_LOG_ODDS) ** 2
+        return np.sqrt((whole**2 - lasting**2) / times + lasting**2)
+
+    assert need.count > 0
+    assert reach * error_after(need.count) <= points < reach * error_after(need.count - 1)
+    # 40 points ask for an error of 13.1 with 13 clusters: where tastes alone leave 14, no number is enough
+    common = {"model_error": model, "design_effect": (whole / model) ** 2, "effective": effective}
+    assert not direct_votes_needed(points, lasting_error=14.0, **common).reachable
+    assert direct_votes_needed(points, lasting_error=12.0, **common).count > need.count
+    # tastes and all, the present votes would find it
+    assert direct_votes_needed(80.0, lasting_error=14.0, **common).count == 0
+
+
+def test_what_votes_of_the_same_raters_leave_is_what_they_cause_beyond_single_votes():
+    model = VoteModel((0.5, 0.0, -0.2), tie=0.3, rater_sd=0.8, prompt_sd=0.6, raters=12, prompts=20)
+    votes, options = simulate_votes(model, 500, seed=3), LeaderboardOptions(bootstrap=0, check=False)
+    both = fit_board(votes.as_comparisons(), options).covariance
+    cells = both.floors[0] + both.floors[1] - both.matrix
+    left = both.matrix - cells
+    expected = left[0, 0] + left[1, 1] - 2 * left[0, 1]
+    assert both.deviations_of_same_voters[0, 1] ** 2 == pytest.approx(expected) != 0
+    one = fit_board(votes.as_comparisons(), replace(options, cluster=("rater",))).covariance
+    left = one.matrix - one.independent
+    expected = left[0, 0] + left[1, 1] - 2 * left[0, 1]
+    assert one.deviations_of_same_voters[0, 1] ** 2 == pytest.approx(expected) != 0
+    none = fit_board(votes.as_comparisons(), replace(options, cluster=())).covariance
+    assert not none.deviations_of_same_voters.any()
+
+
+def test_simulated_boards_with_the_votes_of_the_same_raters_find_the_difference_as_often_as_promised():
+    model = VoteModel((0.5, 0.0), tie=0.5, rater_sd=0.4, prompt_sd=0.3, raters=20, prompts=30)
+    options = LeaderboardOptions(bootstrap=0, check=False)
+
+    def simulated(votes: int, seed: int):
+        board = fit_board(simulate_votes(model, votes, seed=seed).as_comparisons(), options)
+        i, j = (np.flatnonzero(board.order == c) for c in (0, 1))
+        difference = float(board.fit.params[i[0]] - board.fit.params[j[0]])
+        return board, i[0], j[0], difference, effective_clusters_of_pairs(board, i, j)[0]
+
+    pilots = []
+    for seed in range(60):
+        board, i, j, difference, effective = simulated(150, seed)
+        covariance, bread = board.covariance, board.fit.bread
+        model_based = bread[i, i] + bread[j, j] - 2 * bread[i, j]
+        whole = covariance.difference_deviations[i, j] ** 2
+        lasting = covariance.deviations_of_same_voters[i, j] ** 2
+        pilots.append([whole, lasting, model_based, effective, difference])
+    whole, lasting, model_based, effective, difference = np.mean(pilots, axis=0)
+    points = float(POINTS_PER_LOG_ODDS * difference)
+    common = {"model_error": POINTS_PER_LOG_ODDS * float(np.sqrt(model_based))}
+    common["design_effect"] = float(whole / model_based)
+    need = direct_votes_needed(
+        points,
+        lasting_error=POINTS_PER_LOG_ODDS * float(np.sqrt(lasting)),
+        effective=float(effective),
+        **common,
+    )
+    # were each vote to bring a rater and a prompt of its own, far fewer would do
+    assert need.count > 3 * direct_votes_needed(points, **common).count
+    found = 0
+    for seed in range(150):
+        board, i, j, difference, effective = simulated(150 + need.count, 1000 + seed)
+        error = board.covariance.difference_deviations[i, j]
+        found += 2 * t.sf(abs(difference) / error, effective - 1) < 0.05
+    # 150 tries know a power of 80 % to about six points and a half
+    assert 0.72 < found / 150 < 0.93
 
 
 def test_more_comparisons_more_power_or_smaller_differences_cost_more():

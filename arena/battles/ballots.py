@@ -105,7 +105,7 @@ def cast(
             _store_votes([vote])
             if battle.is_unblinded:
                 exclude_unblinded(vote)
-            if battle.is_skipped:
+            if _was_skipped(battle):
                 count_again(battle)
     except IntegrityError:
         # Another request was faster, with this battle or with this key.
@@ -114,6 +114,17 @@ def cast(
             raise KeyUsedError from None
         return _replay(first, key)
     return vote
+
+
+def _was_skipped(battle: Battle) -> bool:
+    """Within the vote's transaction: a skip that came between either stands by now or will find the vote."""
+    _hold(battle)
+    return bool(_skips(battle=battle.pk))
+
+
+@Compiled
+def _skips(battle: int) -> QuerySet[BattleNote, int]:
+    return BattleNote.objects.filter(battle=battle, kind=BattleNote.Kind.SKIP).values_list("pk", flat=True)
 
 
 def _replay(vote: Vote, key: str) -> Vote:
@@ -150,6 +161,7 @@ def can_undo(campaign: Campaign) -> bool:
 def undo(battle: Battle, rater: Rater) -> Battle:
     """Takes back the rater's last vote; the pair comes back as a new battle. Twice is as good as once."""
     with transaction.atomic():
+        _hold(battle)  # a second undo at once finds the first one's
         last = (
             Vote.objects.of(rater, battle.campaign)
             .select_related("retraction", "battle__replaced_by")
@@ -193,6 +205,6 @@ def flag(battle: Battle, rater: Rater, text: str) -> None:
 
 
 def _hold(battle: Battle) -> None:
-    """Until the end of the transaction nobody else says anything about it; a vote doesn't wait for this."""
+    """Until the end of the transaction nobody else says anything about it; rows may still point to it."""
     if connection.features.has_select_for_update:  # elsewhere a transaction writes alone
-        Battle.objects.select_for_update().get(pk=battle.pk)
+        Battle.objects.select_for_update(no_key=True).get(pk=battle.pk)

@@ -83,7 +83,6 @@ class BattleQuerySet(models.QuerySet["Battle"]):
             "votes_standing": Subquery(counted),
             "is_unblinded": _may_see_names(user_id),
             "is_gone": ExpressionWrapper(_GONE, output_field=models.BooleanField()),
-            "is_skipped": Exists(BattleNote.objects.filter(battle=OuterRef("pk"), kind=BattleNote.Kind.SKIP)),
         }
         return self.select_related("campaign", "rater", "vote").annotate(**annotations)
 
@@ -148,7 +147,6 @@ class Battle(models.Model):
     votes_standing: int | None
     is_unblinded: bool
     is_gone: bool
-    is_skipped: bool
 
     objects = BattleQuerySet.as_manager()
 

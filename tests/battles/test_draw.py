@@ -206,6 +206,14 @@ def test_a_vote_on_a_skipped_battle_counts_its_pair_again(small_campaign, rater,
     assert PairCount.objects.get(low=battle.pair[0], high=battle.pair[1]).battles == 1
 
 
+def test_a_vote_beside_a_skip_counts_its_pair_again(small_campaign, rater):
+    battle = draw.hand_out(small_campaign.campaign, rater, 1)[0]
+    read_before = Battle.objects.with_ballot().get(pk=battle.pk)
+    ballots.skip(battle, rater)
+    ballots.cast(read_before, rater, "model_a", "idempotency-key-1")
+    assert PairCount.objects.get(low=battle.pair[0], high=battle.pair[1]).battles == 1
+
+
 def expire(**which) -> None:
     Battle.objects.filter(**which).update(expires_at=timezone.now() - timedelta(minutes=1))
 

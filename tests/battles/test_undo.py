@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from arena.battles import ballots
 from arena.battles.models import Battle, Retraction, Vote
 from arena.battles.pair_models import PairCount
 from arena.campaigns.models import Campaign
@@ -49,6 +50,23 @@ def test_the_sides_of_an_undone_battle_are_drawn_again(make_campaign, sit_down, 
         )
         battle = again
     assert swapped == {True, False}
+
+
+def test_two_undos_at_once_bring_the_battle_back_once(desk, monkeypatch):
+    battle = desk.on_screen()
+    desk.vote(battle)
+    hold, first = ballots._hold, []
+
+    def the_other_then_hold(held):
+        if not first:
+            first.append(True)
+            ballots.undo(battle, desk.rater)
+        hold(held)
+
+    monkeypatch.setattr(ballots, "_hold", the_other_then_hold)
+    again = ballots.undo(battle, desk.rater)
+    assert first and again == Battle.objects.get(replaces=battle)
+    assert Retraction.objects.count() == 1
 
 
 def test_undo_twice_is_as_good_as_once(desk):

@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 
 # A shorter text could be a part of any other: it has to fill a cell.
 _PART = 40
+_PARQUET = b"PAR1"  # how the one packed format begins
 
 
 @receiver(text_is_gone)
@@ -84,7 +85,13 @@ def _holds_cells(record: Import, texts: list[str]) -> bool:
         rows = (row for row in table.rows() if isinstance(row, Row))
         return any(wanted & set(_texts(list(row.values.values()))) for row in rows)
     except RefusedError:
-        return False
+        # Of a text file the bytes were looked through; what is packed, or a short text, may be in there.
+        return _is_packed(record) or any(len(text) < _PART for text in texts)
+
+
+def _is_packed(record: Import) -> bool:
+    with uploads.path_of(record).open("rb") as file:
+        return file.read(len(_PARQUET)) == _PARQUET
 
 
 def _texts(value: Any) -> list[str]:

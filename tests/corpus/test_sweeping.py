@@ -134,6 +134,31 @@ def test_copies_made_while_others_are_redacted_are_redacted_too(small_campaign, 
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_redaction_begun_while_the_next_version_is_copied_reaches_the_copy(small_campaign, monkeypatch):
+    prompt = Prompt.objects.get(pk=small_campaign.prompts[0].pk)
+    copy, gone = Prompt.objects.bulk_create, []
+
+    def redact() -> None:
+        try:
+            gone.extend(redact_prompt_everywhere(prompt, reason="x", by="carol"))
+        finally:
+            connection.close()
+
+    redaction_beside = threading.Thread(target=redact)
+
+    def copied_and_not_yet_stored(rows, **named):
+        made = copy(rows, **named)
+        redaction_beside.start()
+        redaction_beside.join(timeout=1)  # if it doesn't wait, it is over now
+        return made
+
+    monkeypatch.setattr(Prompt.objects, "bulk_create", copied_and_not_yet_stored)
+    draft = draft_next(small_campaign.prompt_set)
+    redaction_beside.join()
+    assert draft.prompts.get(external_id=prompt.external_id).tombstone and len(gone) == 2
+
+
+@pytest.mark.django_db(transaction=True)
 def test_of_two_that_wait_for_each_other_both_are_done(small_campaign):
     first, second = (prompt.pk for prompt in small_campaign.prompts[:2])
     both_hold = threading.Barrier(2)

@@ -127,3 +127,12 @@ def test_a_file_that_cant_be_searched_is_dropped(signed_in, secret, monkeypatch)
     assert is_swept(secret)
     other.refresh_from_db()
     assert other.stored_as == "" and list(uploads.folder().iterdir()) == []
+
+
+def test_a_packed_file_that_cant_be_read_is_dropped_and_a_broken_text_without_it_stays(signed_in, secret):
+    carol = signed_in("carol")
+    packed = upload(carol, "a.parquet", b"PAR1 neither end nor table")
+    broken = upload(carol, "b.csv", b'id,prompt\nx,"never closed\n')
+    redact_prompt(secret, reason="private", by="carol")
+    packed.refresh_from_db()
+    assert packed.stored_as == "" and uploads.is_kept(broken)

@@ -76,7 +76,7 @@ def say_why(votes: Iterable[Vote]) -> list[tuple[Vote, Why]]:
 
 
 class LinkEndedError(Exception):
-    """The link that the team sent has run out; a new one isn't the rater's to make."""
+    """The link that the team sent has run out or was made anew; a new one isn't the rater's to make."""
 
 
 def make_link(campaign: Campaign, rater: Rater) -> str:
@@ -85,6 +85,9 @@ def make_link(campaign: Campaign, rater: Rater) -> str:
     It holds no longer than the link that the team sent.
     """
     with transaction.atomic():
+        now = Rater.objects.select_for_update().get(pk=rater.pk)
+        if not now.is_active or now.generation != rater.generation:
+            raise LinkEndedError
         sent = (
             Invite.objects.filter(campaign=campaign, rater=rater).exclude(label=LABEL).order_by("-pk").first()
         )

@@ -21,7 +21,7 @@ from django_htmx.middleware import HtmxDetails
 from arena.battles import ballots, preview, reasons, screen
 from arena.battles.forms import PLAIN, Ballot, BallotError, FlagForm, ReasonsForm
 from arena.battles.models import Battle
-from arena.campaigns.admission import SESSION_KEY, current_rater, know
+from arena.campaigns.admission import SESSION_KEY, current_rater, is_still, know
 from arena.campaigns.models import Campaign
 from arena.raters import access
 from arena.raters.models import Rater, Role
@@ -232,6 +232,8 @@ def own_battle(request: HttpRequest, public_id: UUID) -> tuple[Battle, Rater]:
     battle = ballots.open_ballot(public_id, request.session.get(USER_KEY))
     raters = request.session.get(SESSION_KEY, {})
     if not (battle and battle.rater) or raters.get(str(battle.campaign_id)) != battle.rater_id:
+        raise NoPlaceError
+    if not is_still(request, battle.rater):
         raise NoPlaceError
     return battle, know(request, battle.rater)
 

@@ -3,7 +3,6 @@
 import secrets
 
 from django.conf import settings
-from django.contrib.sessions.models import Session
 from django.core.cache import caches
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -16,13 +15,20 @@ from arena.raters.addresses import client_address
 from arena.raters.models import Rater
 
 SESSION_KEY = "raters"
+GENERATIONS = "generations"  # of those raters when they began, by their number
 
 
 def current_rater(request: HttpRequest, campaign: Campaign) -> Rater | None:
     """The rater this browser is in this campaign, if it has begun and isn't suspended."""
     pk = request.session.get(SESSION_KEY, {}).get(str(campaign.pk))
     rater = Rater.objects.filter(pk=pk, is_active=True).first() if pk else None
-    return know(request, rater) if rater else None
+    return know(request, rater) if rater and is_still(request, rater) else None
+
+
+def is_still(request: HttpRequest, rater: Rater) -> bool:
+    """Whether this browser began with a link that still leads to the rater."""
+    generation = request.session.get(GENERATIONS, {}).get(str(rater.pk), 0)
+    return bool(generation == rater.generation)
 
 
 def know(request: HttpRequest, rater: Rater) -> Rater:
@@ -48,7 +54,11 @@ def _signed_in(request: HttpRequest, campaign: Campaign) -> QuerySet[Rater]:
 
 
 def joined_campaigns(request: HttpRequest) -> QuerySet[Campaign]:
-    return Campaign.objects.filter(pk__in=request.session.get(SESSION_KEY, {})).order_by("-pk")
+    raters: dict[str, int] = request.session.get(SESSION_KEY, {})
+    found = Rater.objects.filter(pk__in=raters.values())
+    still = {rater.pk for rater in found if is_still(request, rater)}
+    begun = [campaign for campaign, rater in raters.items() if rater in still]
+    return Campaign.objects.filter(pk__in=begun).order_by("-pk")
 
 
 def new_pseudonym() -> str:
@@ -61,10 +71,12 @@ def begin_with_invite(request: HttpRequest, invite: Invite) -> Rater | None:
     if known and invite.rater_id in (None, known.pk):
         return known
     with transaction.atomic():
+        # Beside a new link: whoever comes first holds the rater, and the other finds what was made of it.
+        rater = Rater.objects.select_for_update().filter(pk=invite.rater_id).first()
         used = {"uses": F("uses") + 1, "opened_at": Coalesce("opened_at", Now())}
-        if not Invite.objects.usable().filter(pk=invite.pk).update(**used):
+        if not Invite.objects.usable().filter(pk=invite.pk, token_hash=invite.token_hash).update(**used):
             return None
-        rater = invite.rater or Rater.objects.create(
+        rater = rater or Rater.objects.create(
             team_id=invite.campaign.team_id, pseudonym=new_pseudonym(), admission=Rater.Admission.LINK
         )
     remember(request, invite.campaign, rater)
@@ -109,13 +121,6 @@ def _new_visitor(request: HttpRequest, campaign: Campaign) -> Rater:
 def remember(request: HttpRequest, campaign: Campaign, rater: Rater) -> None:
     # A new session id, so that a cookie planted before "Begin" is worth nothing after it.
     request.session.cycle_key()
-    request.session[SESSION_KEY] = {**request.session.get(SESSION_KEY, {}), str(campaign.pk): rater.pk}
-
-
-def leave_everywhere(rater: Rater) -> int:
-    """End the sessions in which a browser is this rater: only then is a leaked link shut. How many."""
-    sessions = Session.objects.filter(expire_date__gt=timezone.now()).iterator()
-    found = [
-        session.pk for session in sessions if rater.pk in session.get_decoded().get(SESSION_KEY, {}).values()
-    ]
-    return Session.objects.filter(pk__in=found).delete()[0]
+    session = request.session
+    session[SESSION_KEY] = {**session.get(SESSION_KEY, {}), str(campaign.pk): rater.pk}
+    session[GENERATIONS] = {**session.get(GENERATIONS, {}), str(rater.pk): rater.generation}

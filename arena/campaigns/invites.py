@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from arena.campaigns.admission import leave_everywhere, new_pseudonym
+from arena.campaigns.admission import new_pseudonym
 from arena.campaigns.models import Campaign, Invite
 from arena.campaigns.names_file import NamesRefusedError, read_name
 from arena.raters.models import Rater
@@ -59,17 +59,15 @@ def reissue(invite: Invite) -> NewLink:
     """
     with transaction.atomic():
         if invite.rater:
+            # First, for it waits for who is just coming in or making a link: both then are out.
+            Rater.objects.filter(pk=invite.rater_id).update(is_active=True, generation=F("generation") + 1)
             others = invite.rater.invites.filter(revoked_at=None).exclude(pk=invite.pk)
             others.update(revoked_at=timezone.now())
-        if invite.rater_id:
-            Rater.objects.filter(pk=invite.rater_id).update(is_active=True)
         fresh, token = Invite.new(campaign=invite.campaign)
         invite.token_hash, invite.revoked_at = fresh.token_hash, None
         if invite.expires_at and invite.expires_at <= timezone.now():
             invite.expires_at = None
         invite.save(update_fields=["token_hash", "revoked_at", "expires_at"])
-    if invite.rater:
-        leave_everywhere(invite.rater)
     return NewLink(invite.label, token, invite.expires_at)
 
 
@@ -81,7 +79,7 @@ def revoke(invites: QuerySet[Invite]) -> int:
     with transaction.atomic():
         standing = list(invites.filter(revoked_at=None).values_list("pk", "rater"))
         raters = [rater for _pk, rater in standing if rater]
-        Rater.objects.filter(pk__in=raters).update(is_active=False)
+        Rater.objects.filter(pk__in=raters).update(is_active=False, generation=F("generation") + 1)
         same = Q(pk__in=[pk for pk, _rater in standing]) | Q(rater__in=raters)
         return Invite.objects.filter(same, revoked_at=None).update(revoked_at=timezone.now())
 

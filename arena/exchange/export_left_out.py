@@ -52,6 +52,7 @@ LEFT_OUT: dict[str, str] = {
     "Origin.key": NUMBERS,
     "Rater.team": HOME,
     "Rater.user": ACCOUNTS,
+    "Rater.generation": HOME,
     "Rater.created_at": NUMBERS,
     "Rubric.team": HOME,
     "Rubric.created_at": NUMBERS,

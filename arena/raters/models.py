@@ -68,6 +68,9 @@ class Rater(models.Model):
     admission = models.CharField(max_length=12, choices=Admission.choices)
     languages = models.JSONField(default=list, blank=True, help_text="ISO codes; empty means all")
     is_active = models.BooleanField(default=True)
+    generation = models.PositiveIntegerField(
+        default=0, help_text="raised when its links are made anew or revoked: earlier sessions are out"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     # Whom this browser has been in other campaigns: what one of them saw, this one knows.

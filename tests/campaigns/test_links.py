@@ -10,7 +10,9 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.battles import own_page
 from arena.battles.models import Battle
+from arena.campaigns import invites, join_views
 from arena.campaigns.models import Campaign, Invite, hash_token
 from arena.campaigns.names_file import NamesRefusedError, read_names
 from arena.campaigns.roster import links_as_csv, roster
@@ -304,3 +306,48 @@ def test_no_rater_page_and_no_reader_shows_a_name_from_the_list(signed_in, small
     ]
     assert all("Lovelace" not in page.content.decode() for page in pages)
     assert "Lovelace" in signed_in("carol").get(LINKS).content.decode()
+
+
+@pytest.mark.django_db
+def test_whoever_is_just_coming_in_by_the_old_link_is_out(signed_in, small_campaign, monkeypatch):
+    (link,) = make_links(signed_in("carol"), "Ada")
+    looked = join_views.returning
+
+    def look_then_reissue(*asked):
+        found = looked(*asked)
+        invites.reissue(Invite.objects.get(label="Ada"))
+        return found
+
+    monkeypatch.setattr(join_views, "returning", look_then_reissue)
+    assert Client().post(f"/join/{token_of(link)}/").status_code == 410
+    assert Invite.objects.get(label="Ada").opened_at is None
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "act", [invites.reissue, lambda invite: invites.revoke(Invite.objects.filter(pk=invite.pk))]
+)
+def test_whoever_came_by_the_old_link_makes_none_for_another_device(signed_in, small_campaign, act):
+    make_links(signed_in("carol"), "Ada")
+    invite = Invite.objects.get(label="Ada")
+    came_before = Rater.objects.get(pk=invite.rater_id)
+    act(invite)
+    with pytest.raises(own_page.LinkEndedError):
+        own_page.make_link(small_campaign.campaign, came_before)
+    assert not came_before.invites.exclude(pk=invite.pk).exists()
+
+
+@pytest.mark.django_db
+def test_a_new_link_ends_one_place_of_a_browser_and_no_other(signed_in, small_campaign, make_campaign):
+    other = make_campaign(slug="other")
+    carol = signed_in("carol")
+    (link,) = make_links(carol, "Ada")
+    ada = Client()
+    ada.post(f"/join/{other.token}/")
+    ada.post(f"/join/{token_of(link)}/")
+    carol.post(f"{LINKS}{Invite.objects.get(label='Ada').pk}/revoke/")
+    carol.post(f"{LINKS}{Invite.objects.get(label='Ada').pk}/anew/")
+    assert ada.get("/campaigns/small/battle/").status_code == 404
+    assert ada.get("/campaigns/other/battle/").status_code == 200
+    home = ada.get("/").content.decode()
+    assert "/campaigns/other/" in home and "/campaigns/small/" not in home

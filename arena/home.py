@@ -86,7 +86,6 @@ def newest_boards(user: User) -> list[Listed]:
 
 def listed(snapshot: Snapshot) -> Listed:
     first = first_of(snapshot.standings.select_related("competitor"), snapshot.counts)
-    top = sentences.say_top(first.names, first.models, first.groups, first.few)
     simulated = _("simulated votes") if snapshot.counts["simulated"] else ""
-    said = sentences.compose("", top)
+    said = sentences.compose("", first.say_top())
     return Listed(snapshot.leaderboard.campaign, snapshot, said, say_votes(snapshot), simulated)

@@ -13,11 +13,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from arena.battles.models import Vote
 from arena.campaigns.models import Campaign
 from arena.leaderboards.agreement_models import CampaignAgreement
 from arena.leaderboards.judge_figures import has_interval
 from arena.raters import access
-from arena.raters.models import Role
+from arena.raters.models import Rater, Role
 
 NONE = "–"
 
@@ -51,6 +52,7 @@ def board_agreement(request: HttpRequest, campaign: str) -> HttpResponse:
                 (one["category"] or _("no category"), list(lines(one, below)))
                 for one in figures["categories"]
             ],
+            "simulated": say_simulated(shown),
             "is_ambiguous": is_ambiguous(figures["people"], below),
             "below": below,
             "left_out": figures["pairs"] - figures["looked_at"],
@@ -58,6 +60,14 @@ def board_agreement(request: HttpRequest, campaign: str) -> HttpResponse:
             "minutes": settings.SNAPSHOT_MINUTES,
         }
     return render(request, "leaderboards/agreement.html", context)
+
+
+def say_simulated(campaign: Campaign) -> str:
+    """Loud where some of the votes compared are made up."""
+    votes = Vote.objects.filter(battle__campaign=campaign, rater__admission=Rater.Admission.SIMULATED)
+    return (
+        _("Votes in these figures are simulated. They say nothing about any rater.") if votes.exists() else ""
+    )
 
 
 def is_ambiguous(people: dict[str, Any], below: float) -> bool:

@@ -47,6 +47,7 @@ def cautions_of(columns: Sequence[Column]) -> list[Caution]:
 
 def _cautions(snapshot: Snapshot) -> Iterator[str]:
     counts = snapshot.counts
+    yield from _about_texts(counts)
     yield from snapshot.warnings
     yield from _about_policies(counts.get("policy_moves", []), snapshot.options)
     yield from _about_votes(snapshot)
@@ -101,8 +102,9 @@ def _about_votes(snapshot: Snapshot) -> Iterator[str]:
             " told from that it was seen first."
         )
         yield words % {"share": f"{100 * counts['one_sided']:.0f}"}
+    weighed = {coefficient["name"] for coefficient in snapshot.coefficients}
     for name, differing in counts.get("differing", {}).items():
-        if differing < SPARSE * counts["votes"]:
+        if name in weighed and differing < SPARSE * counts["votes"]:
             words = ngettext(
                 "%(feature)s differ in only %(n)s of %(all)s vote: their worth rests on these.",
                 "%(feature)s differ in only %(n)s of %(all)s votes: their worth rests on these.",
@@ -114,3 +116,17 @@ def _about_votes(snapshot: Snapshot) -> Iterator[str]:
                 "all": f"{counts['votes']:,}",
             }
             yield told[0].upper() + told[1:]
+
+
+def _about_texts(counts: Mapping[str, Any]) -> Iterator[str]:
+    """Prompts that say the same; older snapshots don't know how many do."""
+    texts, prompts = counts.get("prompt_texts"), counts["prompts"]
+    if texts is not None and texts < prompts:
+        words = ngettext(
+            "The %(prompts)s prompts have only %(texts)s text among them: prompts of one text count as"
+            " independent, so the intervals are too narrow.",
+            "The %(prompts)s prompts have only %(texts)s different texts: prompts of one text count as"
+            " independent, so the intervals are too narrow.",
+            texts,
+        )
+        yield words % {"texts": f"{texts:,}", "prompts": f"{prompts:,}"}

@@ -109,9 +109,13 @@ def facts_of(snapshot: Snapshot, judged: bool) -> list[Fact]:
 def _help(combined: dict) -> Fact:
     """What the judge brings to people's votes."""
     if not combined["used"]:
-        return Fact("", _("people alone: the judge can’t be used"))
+        if combined.get("refused", True):
+            return Fact("", _("people alone: the judge can’t be used"))
+        return Fact("", _("people alone: the judge doesn’t help"))
+    if combined["gain"] < 0.005:
+        return Fact("", _("the judge adds next to nothing"))
     share = f"{100 * combined['gain']:.0f} %"
-    return Fact(share, before=_("the judge adds"), after=_("effective votes"))
+    return Fact(share, before=_("the judge adds"), after=_("effective votes, an estimate"))
 
 
 def terms_of(snapshot: Snapshot) -> list[Term]:

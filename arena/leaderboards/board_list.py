@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 
 from arena.campaigns.models import Campaign
 from arena.leaderboards import sentences
+from arena.leaderboards.board_page import opening_of, source_of
 from arena.leaderboards.board_rows import first_of
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.raters.access import User, teams_of
@@ -43,12 +44,11 @@ def _listed(campaign: Campaign, boards: QuerySet[Leaderboard]) -> Listed:
     if snapshot is None:
         return Listed(campaign, None)
     first = first_of(snapshot.standings.select_related("competitor"), snapshot.counts)
-    opening = _("in simulated votes, ") if snapshot.counts["simulated"] else ""
-    top = sentences.say_top(first.names, first.models, first.groups, first.few)
+    opening = opening_of(source_of(snapshot.leaderboard), snapshot, bool(snapshot.counts["simulated"]))
     return Listed(
         campaign,
         snapshot,
-        sentence=sentences.compose(opening, top),
+        sentence=sentences.compose(opening, first.say_top()),
         votes=say_votes(snapshot),
         simulated=_("simulated votes") if snapshot.counts["simulated"] else "",
     )

@@ -18,7 +18,8 @@ from arena.leaderboards.board_rows import Column, Row, axis_of, find_column, is_
 from arena.leaderboards.board_view import WHOLE, Part, View, part_of
 from arena.leaderboards.charts import Axis
 from arena.leaderboards.defaults import BOARDS
-from arena.leaderboards.models import Leaderboard, SnapshotRun
+from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
+from arena.leaderboards.registration_words import say_registered
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Source:
 
     @property
     def opening(self) -> str:
-        """What a sentence about its boards begins with."""
+        """Whose judgment a sentence about its boards tells."""
         if self.kind == Leaderboard.Source.PANEL:
             return _("according to the panel of judges, ")
         if self.kind == Leaderboard.Source.COMBINED:
@@ -67,6 +68,14 @@ class Page:
     resampled: str = ""
     pinned: list[Row] = field(default_factory=list)
     part: Part | None = None
+
+
+def opening_of(source: Source, snapshot: Snapshot | None, simulated: bool) -> str:
+    """What a sentence begins with: that the votes are simulated, and whose judgment it is."""
+    label = _("in simulated votes, ") if simulated else ""
+    if snapshot is not None and not snapshot.counts.get("combined", {"used": True})["used"]:
+        return label + _("according to people alone, ")
+    return label + source.opening
 
 
 INTERVALS = ("robust", "bootstrap")
@@ -111,7 +120,7 @@ def build(boards: Iterable[Leaderboard], wanted: str, interval: str = "robust", 
         axis=axis,
         sentence=sentence_of(columns, source, bool(simulated)) if columns[0].snapshot else "",
         simulated=simulated,
-        facts=board_facts.facts_of(snapshots[0], source.is_judged) if snapshots else [],
+        facts=_facts(snapshots, source),
         coefficients=board_facts.coefficients_of(columns[-1].snapshot),
         cautions=cautions[: board_cautions.SHOWN_CAUTIONS],
         more_cautions=cautions[board_cautions.SHOWN_CAUTIONS :],
@@ -121,6 +130,13 @@ def build(boards: Iterable[Leaderboard], wanted: str, interval: str = "robust", 
         pinned=list(rows_of(columns, placed, part.pinned, axis)),
         part=part,
     )
+
+
+def _facts(snapshots: Sequence[Snapshot], source: Source) -> list[board_facts.Fact]:
+    if not snapshots:
+        return []
+    registered = [board_facts.Fact("", said) for said in say_registered(snapshots)]
+    return [*board_facts.facts_of(snapshots[0], source.is_judged), *registered]
 
 
 def choose_source(tabs: list[Source], boards: list[Leaderboard], wanted: str) -> Source | None:
@@ -137,10 +153,13 @@ def choose_source(tabs: list[Source], boards: list[Leaderboard], wanted: str) ->
 def sources(boards: Iterable[Leaderboard]) -> list[Source]:
     found: dict[str, Source] = {}
     for board in boards:
-        key = key_of(board)
-        if key not in found:
-            found[key] = Source(key, title_of(board), board.judge, board.visibility, board.source)
+        if key_of(board) not in found:
+            found[key_of(board)] = source_of(board)
     return list(found.values())
+
+
+def source_of(board: Leaderboard) -> Source:
+    return Source(key_of(board), title_of(board), board.judge, board.visibility, board.source)
 
 
 def key_of(board: Leaderboard) -> str:
@@ -165,12 +184,12 @@ def columns_of(boards: Iterable[Leaderboard], source: Source, interval: str = "r
 def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> str:
     """What a journalist could quote: who is first, on hard prompts too, and the largest move by style."""
     overall, hard, style = columns
-    opening = _("in simulated votes, ") if simulated else ""
-    opening = source.opening or opening
+    opening = opening_of(source, overall.snapshot, simulated)
     top, hard_top = overall.first, hard.first
-    clauses = sentences.say_top(top.names, top.models, top.groups, top.few)
+    clauses = top.say_top()
     if hard.snapshot and not (overall.is_behind or hard.is_behind):
-        clauses.append(sentences.say_hard(hard_top.names, hard_top.models, top.names, hard_top.few))
+        words = (hard_top.names, hard_top.models, top.names, hard_top.few, hard_top.ranked)
+        clauses.append(sentences.say_hard(*words))
     if style.snapshot and not style.is_behind:
         clauses.append(sentences.say_moves(_moves(style)))
     return sentences.compose(opening, clauses)

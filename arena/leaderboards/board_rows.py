@@ -76,13 +76,17 @@ class Column:
 class First:
     """Who may be first among how many that can be compared, and in how many groups the models fall.
 
-    few: the raters or prompts that are too few to tell, else empty.
+    few: the raters or prompts that are too few to tell, else empty · ranked: those of the models with a rank.
     """
 
     names: list[str]
     models: int
     groups: int
     few: str = ""
+    ranked: int = 0
+
+    def say_top(self) -> list[str]:
+        return sentences.say_top(self.names, self.models, self.groups, self.few, self.ranked)
 
 
 def first_of(standings: Iterable[Standing], counts: Mapping[str, Any]) -> First:
@@ -94,7 +98,8 @@ def first_of(standings: Iterable[Standing], counts: Mapping[str, Any]) -> First:
         return First([], 0, 0)
     group = max(groups.values(), key=lambda group: sum(standing.battles for standing in group))
     names = [s.competitor.name for s in group if s.tied_first]
-    return First(names, len(group), len(groups), sentences.say_few(counts))
+    ranked = sum(s.rank_lower is not None for s in group)
+    return First(names, len(group), len(groups), sentences.say_few(counts), ranked)
 
 
 @dataclass(frozen=True)

@@ -158,6 +158,7 @@ def fit_combined(rows: CombinedRows, options: LeaderboardOptions) -> CombinedFit
     """Combined where that is allowed and tells more than people's votes alone; else people's, with why."""
     people = rows.comparisons.select(_mask(rows))
     reasons: tuple[str, ...]
+    refused = True
     try:
         combined = _combine(people, rows, options)
     except RefusedError as error:
@@ -175,8 +176,9 @@ def fit_combined(rows: CombinedRows, options: LeaderboardOptions) -> CombinedFit
             }
             return CombinedFit(combined.board, combined.leaderboard, facts)
         worth = f"{combined.effective_votes:.0f} of {len(rows.comparisons)}"
+        refused = False
         reasons = (f"with the judge's help the votes it knows are worth no more than {worth} votes",)
-    return _people_alone(rows, options, reasons)
+    return _people_alone(rows, options, reasons, refused=refused)
 
 
 def _mask(rows: CombinedRows) -> NDArray[np.bool_]:
@@ -195,9 +197,13 @@ def _combine(people: Comparisons, rows: CombinedRows, options: LeaderboardOption
         return fit_combined_leaderboard(people, rows.verdict, rows.judged, options, match_pairs=True)
 
 
-def _people_alone(rows: CombinedRows, options: LeaderboardOptions, reasons: tuple[str, ...]) -> CombinedFit:
+def _people_alone(
+    rows: CombinedRows, options: LeaderboardOptions, reasons: tuple[str, ...], *, refused: bool
+) -> CombinedFit:
+    """`refused`: the judge can't be used; otherwise it could be, and doesn't help."""
     board = fit_board(rows.comparisons, options)
     fitted = assemble(board, rows.comparisons, check_board(board) if options.check else None, None)
-    why = f"People's votes alone, for the judge can't be used: {'; '.join(reasons)}."
+    why = "can't be used" if refused else "doesn't help"
+    why = f"People's votes alone, for the judge {why}: {'; '.join(reasons)}."
     fitted = replace(fitted, warnings=(why, *fitted.warnings))
-    return CombinedFit(board, fitted, {"used": False, "reasons": list(reasons)})
+    return CombinedFit(board, fitted, {"used": False, "refused": refused, "reasons": list(reasons)})

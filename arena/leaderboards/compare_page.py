@@ -10,38 +10,30 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from arena.corpus.models import Competitor
-from arena.leaderboards import board_facts, sentences
+from arena.leaderboards import board_facts
 from arena.leaderboards.board_page import Source, choose_source, columns_of, sources
 from arena.leaderboards.board_rows import Column
 from arena.leaderboards.charts import Axis, Estimate, Mark, Tick, shared_axis
+from arena.leaderboards.compare_words import Figure, headline, net_of, options_of, replacement, score_of
 from arena.leaderboards.duels import (
     NONE,
     Duel,
-    say_headline,
     say_interval,
     say_p,
     say_points,
     say_rate,
     say_rates,
-    say_replacement,
     say_share,
     say_shares,
     say_verdict,
 )
 from arena.leaderboards.models import Leaderboard, PairResult, Snapshot
+from arena.leaderboards.registration_words import say_registered
 from arena.leaderboards.sentences import signed
 
 MCNEMAR_EXACT_BELOW = 25
 """Prompts that went one way or the other; from so many on the test is the mid-p one (ratings.proportions)."""
 ROUND = (2000, 1000, 500, 200, 100, 50, 20, 10, 5)
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A number with its interval, as written."""
-
-    text: str
-    interval: str = ""
 
 
 @dataclass(frozen=True)
@@ -132,6 +124,7 @@ class Page:
     needs: list[Need]
     style: str
     snapshots: list[Snapshot]
+    registered: list[str]
 
 
 @dataclass(frozen=True)
@@ -174,7 +167,7 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
     found = list(_find(boards, tabs, choice))
     mine = [one for one in found if one.source == source]
     main = next((one.duel for one in mine if one.duel), None)
-    margin, level = _options(main)
+    margin, level = options_of(main)
     estimates = [one.duel.estimate for one in found if one.duel and one.duel.estimate]
     ends = [Estimate(bound, None, None) for bound in (-margin, margin)]
     axis = shared_axis([*estimates, *ends], around=0.0)
@@ -184,8 +177,8 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
         choice=choice,
         sources=tabs,
         source=source,
-        headline=_headline(main, choice, source, bool(simulated)) if main and source else "",
-        replacement=say_replacement(main, choice.a, choice.b, margin, level) if main else "",
+        headline=headline(main, choice.a, choice.b, source) if main and source else "",
+        replacement=replacement(main, choice.a, choice.b, margin, level) if main else "",
         simulated=simulated,
         margin=f"{margin:g}",
         low=signed(axis.low),
@@ -197,12 +190,13 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
         lines=[_line(one, choice, axis, margin) for one in found if one.column.snapshot],
         direct=_direct(main) if main and main.direct else None,
         found=main is not None,
-        detailed=bool(main and main.pair.details),
+        detailed=bool(main and (main.pair.details or not main.battles)),
         nearly=any(snapshot.counts.get("pairs_nearly") for snapshot in snapshots),
         categories=list(_categories(main)) if main else [],
         needs=list(_needs(main)) if main else [],
         style=_style(mine, choice),
         snapshots=snapshots,
+        registered=say_registered([one.column.snapshot for one in mine if one.column.snapshot]),
     )
 
 
@@ -234,20 +228,6 @@ def _ticks(axis: Axis) -> list[Tick]:
     return [Tick(signed(n), axis.place(n), n == 0) for n in shown]
 
 
-def _headline(duel: Duel, choice: Choice, source: Source, simulated: bool) -> str:
-    opening = _("in simulated votes, ") if simulated else ""
-    opening = source.opening or opening
-    return sentences.compose(opening, [say_headline(duel, choice.a, choice.b, _options(duel)[0])])
-
-
-def _options(duel: Duel | None) -> tuple[float, float]:
-    """The margin in points and the level of the tests, of the snapshot the page is about."""
-    if duel is None:
-        return 10.0, 0.05
-    options = duel.pair.snapshot.options
-    return float(options["margin"]), 1 - float(options["confidence"])
-
-
 def _line(one: _Found, choice: Choice, axis: Axis, margin: float) -> Line:
     duel, heading = one.duel, one.column.heading
     common = {"source": one.source.title, "board": heading, "key": one.column.board.name}
@@ -270,14 +250,13 @@ def _line(one: _Found, choice: Choice, axis: Axis, margin: float) -> Line:
         "points": say_points(estimate),
         "interval": interval or _("unknown"),
     }
-    score, net = duel.effect("expected_score"), duel.effect("net_rate")
     return Line(
         **common,
         points=Figure(say_points(estimate), interval),
         label=label,
         mark=None if estimate is None else axis.mark(estimate),
-        score=Figure(say_share(score[0]), say_shares(*score[1:])) if score else Figure(NONE),
-        net=Figure(say_rate(net[0]), say_rates(*net[1:])) if net else Figure(NONE),
+        score=score_of(duel),
+        net=net_of(duel),
         verdict=say_verdict(duel, choice.a, choice.b, margin),
         kind=_kind(duel),
         p=say_p(duel.pair.p_adjusted),

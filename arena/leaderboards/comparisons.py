@@ -29,6 +29,7 @@ from arena.leaderboards import judged_rows
 from arena.leaderboards.lookups import LOOKUP_CHUNK, UNKNOWN, as_number, distinct, fetch, lookup, of_each
 from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.part_rows import in_part
+from arena.leaderboards.prompt_texts import count_texts
 from arena.raters.models import Rater
 from ratings.comparisons import OUTCOMES, TIE_UNSTABLE, UNSTABLE_A, UNSTABLE_B, Comparisons
 
@@ -362,6 +363,7 @@ def _counts(leaderboard: Leaderboard, columns: Columns, cutoff: Cutoff) -> dict[
         "votes": len(columns["battle"]),
         "raters": len(np.unique(columns["rater"])),
         "prompts": len(prompts),
+        "prompt_texts": count_texts(prompts),
         "hard_prompts": int((hard == 1).sum()),
         "prompts_of_unknown_hardness": int((hard == UNKNOWN).sum()),
         "hard_at_least": cutoff.hard_at_least,

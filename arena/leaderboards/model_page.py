@@ -105,12 +105,12 @@ def build(campaign: Campaign, boards: Sequence[Leaderboard], competitor: Competi
     columns = {tab.key: columns_of(boards, tab) for tab in tabs}
     mine = [column for column in columns.get(source.key if source else "", []) if column.snapshot]
     main = next((column for column in mine if competitor.pk in column.standings), None)
-    snapshots = [column.snapshot for column in mine if column.snapshot]
+    shown = [column.snapshot for tab in tabs for column in columns[tab.key] if column.snapshot]
     return Page(
         competitor=competitor,
         sources=tabs,
         source=source,
-        simulated=board_facts.say_simulated(snapshots),
+        simulated=board_facts.say_simulated(shown),
         boards=[line for tab in tabs for line in _boards(tab, columns[tab.key], competitor)],
         opponents=list(_opponents(main, competitor)) if main else [],
         categories=list(_categories(main, competitor)) if main else [],

@@ -36,6 +36,7 @@ class Listed:
     whose: str
     snapshot: Snapshot | None
     votes: str
+    simulated: str
     state: str
     reason: str
     is_open: bool
@@ -100,6 +101,7 @@ def listed(board: Leaderboard) -> Listed:
         whose=", ".join(said),
         snapshot=snapshot,
         votes=say_votes(snapshot) if snapshot else "",
+        simulated=_("simulated votes") if snapshot and snapshot.counts["simulated"] else "",
         state=str(SnapshotRun.State(run.state).label) if run and not ended_well else "",
         reason=run.reason if run and not ended_well else "",
         is_open=run is not None and run.state in SnapshotRun.OPEN,

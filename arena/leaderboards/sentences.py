@@ -61,17 +61,21 @@ def say_few(counts: Mapping[str, Any]) -> str:
     return ""
 
 
-def say_first(first: Sequence[str], models: int, few: str = "") -> str:
+def say_first(first: Sequence[str], models: int, few: str = "", ranked: int | None = None) -> str:
     """Who is first, as a clause without its full stop; `first` are all who may be, by falling rating.
 
-    few: as `say_few` has it.
+    few: as `say_few` has it · ranked: how many of the models have a rank, where not all do.
     """
+    ranked = models if ranked is None else ranked
     if not first:
         return _("no model has enough votes to be ranked")
-    if len(first) == models and few:
+    if len(first) == ranked and few:
         return ngettext(
             "%(few)s are too few to rank %(n)d model", "%(few)s are too few to rank %(n)d models", models
         ) % {"few": few, "n": models}
+    if len(first) == ranked < models and ranked > 2:
+        told = _("nothing tells the ranked models apart: all %(n)d are tied for first")
+        return told % {"n": ranked}
     if len(first) == models and models > 2:
         return _("nothing tells the %(n)d models apart: all are tied for first") % {"n": models}
     if len(first) == 1:
@@ -82,19 +86,23 @@ def say_first(first: Sequence[str], models: int, few: str = "") -> str:
     return _("%(names)s are tied for first") % {"names": list_names(first)}
 
 
-def say_top(first: Sequence[str], models: int, groups: int, few: str = "") -> list[str]:
+def say_top(
+    first: Sequence[str], models: int, groups: int, few: str = "", ranked: int | None = None
+) -> list[str]:
     """The clauses about the overall board; several groups make it a statement about the largest."""
-    clauses = [say_first(first, models, few)]
+    clauses = [say_first(first, models, few, ranked)]
     if groups > 1:
         words = _("the models fall into %(n)d groups that can't be compared, and this is the largest")
         clauses.append(words % {"n": groups})
     return clauses
 
 
-def say_hard(first: Sequence[str], models: int, overall: Sequence[str], few: str = "") -> str:
+def say_hard(
+    first: Sequence[str], models: int, overall: Sequence[str], few: str = "", ranked: int | None = None
+) -> str:
     if first and set(first) == set(overall):
         return _("hard prompts don't change that")
-    return _("on hard prompts %(clause)s") % {"clause": say_first(first, models, few)}
+    return _("on hard prompts %(clause)s") % {"clause": say_first(first, models, few, ranked)}
 
 
 def say_moves(moves: Iterable[Move]) -> str:

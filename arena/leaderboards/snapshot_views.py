@@ -14,6 +14,7 @@ from arena.leaderboards.board_rows import flags_in_words, rank_words
 from arena.leaderboards.citation import cite
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.option_words import interval_words, option_label, option_words
+from arena.leaderboards.registration_words import say_registered
 from arena.leaderboards.sentences import signed
 from arena.leaderboards.snapshot_diff import Diff, Moved, diff_of
 from arena.row_numbers import as_id
@@ -69,6 +70,7 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
         "tables": downloads.TABLES,
         "kinds": list(downloads.MEDIA_TYPES),
         "simulated": board_facts.say_simulated([snapshot]),
+        "registered": say_registered([snapshot])[0],
         "section": "boards",
     }
     return render(request, "leaderboards/snapshot.html", context)

@@ -1,0 +1,201 @@
+"""What boards and their pages say of votes that are simulated, doubled, unhelpful, registered or left out."""
+
+from datetime import timedelta
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from arena.corpus.models import Prompt
+from arena.leaderboards import board_page, campaign_agreement, registration_words, snapshots
+from arena.leaderboards.analysis_plan import AnalysisPlan
+from arena.leaderboards.board_cautions import cautions_of
+from arena.leaderboards.board_facts import facts_of
+from arena.leaderboards.board_rows import first_of
+from arena.leaderboards.compare_page import find_duel
+from arena.leaderboards.compare_words import headline, net_of, replacement, score_of
+from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.prompt_texts import count_texts, digest_of
+from arena.leaderboards.registration_words import say_registered
+from arena.leaderboards.snapshots import take_snapshot
+from tests.conftest import past_triggers
+from tests.leaderboards.test_boards import change_counts, text_of
+
+PEOPLE = board_page.Source("raters", "People", None, "private")
+HELPED = board_page.Source("combined:1", "People combined", None, "private", Leaderboard.Source.COMBINED)
+
+
+@pytest.fixture(autouse=True)
+def hardly_any_resamples(settings):
+    settings.BOOTSTRAP_RESAMPLES = 2
+
+
+@pytest.fixture
+def overall(voted_campaign) -> Snapshot:
+    return take_snapshot(ensure_leaderboards(voted_campaign("joust").campaign)[0]).snapshot
+
+
+def with_counts(**counts):
+    return SimpleNamespace(counts=counts)
+
+
+def test_a_sentence_says_both_that_votes_are_simulated_and_whose_judgment_it_is():
+    assert board_page.opening_of(PEOPLE, with_counts(), simulated=False) == ""
+    assert board_page.opening_of(PEOPLE, with_counts(), simulated=True) == "in simulated votes, "
+    helped = with_counts(combined={"used": True})
+    expected = "in simulated votes, according to people, with the help of judges, "
+    assert board_page.opening_of(HELPED, helped, simulated=True) == expected
+
+
+def test_a_board_that_fell_back_to_people_says_so():
+    alone = with_counts(combined={"used": False})
+    assert board_page.opening_of(HELPED, alone, simulated=False) == "according to people alone, "
+
+
+@pytest.mark.parametrize(
+    ("combined", "said"),
+    [
+        ({"used": True, "gain": 0.004}, "the judge adds next to nothing"),
+        ({"used": True, "gain": 0.12}, "the judge adds 12 % effective votes, an estimate"),
+        ({"used": False, "refused": False}, "people alone: the judge doesn’t help"),
+        ({"used": False, "refused": True}, "people alone: the judge can’t be used"),
+        ({"used": False}, "people alone: the judge can’t be used"),
+    ],
+)
+def test_what_a_judge_brings_is_told_in_words(overall, combined, said):
+    overall.counts["combined"] = combined
+    told = [" ".join(filter(None, (f.before, f.figure, f.after))) for f in facts_of(overall, judged=False)]
+    assert said in told
+
+
+def test_unranked_models_dont_hide_that_few_raters_rank_nothing(overall):
+    standings = list(overall.standings.select_related("competitor"))
+    for standing in standings:
+        standing.tied_first, standing.rank_lower, standing.rank_upper = True, 1, 5
+    standings[0].tied_first, standings[0].rank_lower, standings[0].rank_upper = False, None, None
+    few = {"raters": 3, "effective_raters": 3.0}
+    assert first_of(standings, few).say_top() == ["3 raters are too few to rank 5 models"]
+    many = {"raters": 30, "effective_raters": 30.0}
+    assert first_of(standings, many).say_top() == [
+        "nothing tells the ranked models apart: all 4 are tied for first"
+    ]
+
+
+def column_of(snapshot: Snapshot):
+    return SimpleNamespace(board=SimpleNamespace(title="overall"), snapshot=snapshot)
+
+
+def test_prompts_of_one_text_are_an_early_caution_and_no_part_of_a_replay(voted_campaign):
+    small = voted_campaign("joust")
+    for prompt in small.prompts[:4]:
+        Prompt.objects.filter(pk=prompt.pk).update(messages=[{"role": "user", "content": " Say  HELLO\n"}])
+    for prompt in small.prompts[4:6]:
+        Prompt.objects.filter(pk=prompt.pk).update(messages=[{"role": "user", "content": "say hello"}])
+    snapshot = take_snapshot(ensure_leaderboards(small.campaign)[0]).snapshot
+    assert snapshot.counts["prompts"] == 24
+    assert snapshot.counts["prompt_texts"] == 19
+    said = [caution.text for caution in cautions_of([column_of(snapshot)])]
+    assert said[0].startswith("The 24 prompts have only 19 different texts: prompts of one text count as ")
+    Prompt.objects.filter(pk=small.prompts[0].pk).update(messages=[{"role": "user", "content": "other"}])
+    stored, again = snapshots.replay(snapshot)
+    assert again.counts["prompt_texts"] == 20
+    assert stored.canonical() == again.canonical()
+
+
+def test_a_redacted_prompt_is_a_text_of_its_own(voted_campaign):
+    small = voted_campaign("joust", votes=1)
+    pks = [prompt.pk for prompt in small.prompts[:3]]
+    Prompt.objects.filter(pk__in=pks).update(messages=[], tombstone={"sha256": "0" * 64})
+    assert count_texts(np.array(sorted(pks))) == 3
+
+
+def test_turns_of_other_roles_are_other_texts():
+    turns = [[{"role": role, "content": "Hello"}] for role in ("user", "system", "user")]
+    assert digest_of(turns[0]) == digest_of(turns[2]) != digest_of(turns[1])
+
+
+def test_prompts_of_different_texts_need_no_caution(overall):
+    assert overall.counts["prompt_texts"] == overall.counts["prompts"]
+    assert not [c for c in cautions_of([column_of(overall)]) if "different texts" in c.text]
+
+
+def test_a_feature_that_style_control_left_out_is_worth_nothing_to_warn_of(overall):
+    overall.counts["differing"] = {"length": 3, "bold": 0}
+    overall.counts["length_unit"] = "characters"
+    overall.coefficients = [{"name": "length"}]
+    said = " ".join(caution.text for caution in cautions_of([column_of(overall)]))
+    assert "differ in only 3 of" in said and "Bold passages" not in said
+
+
+@pytest.mark.parametrize(
+    ("frozen", "boards", "said"),
+    [
+        (timedelta(days=1), ["overall"], "exploratory: the analysis plan was frozen after this snapshot"),
+        (timedelta(days=-1), ["hard"], "exploratory: the analysis plan doesn’t name this board"),
+        (
+            timedelta(days=-1),
+            ["overall"],
+            "exploratory: votes came before the analysis plan was frozen, or from a file",
+        ),
+    ],
+)
+def test_an_exploratory_board_says_why(overall, monkeypatch, frozen, boards, said):
+    plan = AnalysisPlan(pk=7, version=1, frozen_at=overall.cutoff + frozen, boards=boards)
+    monkeypatch.setattr(registration_words, "frozen_plan", lambda campaign: plan)
+    assert say_registered([overall]) == [said]
+    registered = Snapshot(leaderboard=overall.leaderboard, cutoff=overall.cutoff, plan=plan)
+    assert say_registered([registered]) == ["registered under analysis plan 1"]
+    assert say_registered([]) == []
+
+
+def test_board_and_comparison_say_that_they_explore(overall, signed_in):
+    ravi = signed_in("ravi")
+    assert "exploratory: no analysis plan was frozen" in text_of(ravi.get("/boards/joust/"))
+    assert "Exploratory: no analysis plan was frozen." in text_of(ravi.get("/boards/joust/compare/"))
+
+
+def test_of_a_pair_beyond_those_kept_score_and_net_follow_from_the_difference(overall):
+    kept = overall.pairs.exclude(details=None).first()
+    for a, b in ((kept.first, kept.second), (kept.second, kept.first)):
+        duel = find_duel(overall, a, b)
+        score, net = score_of(duel), net_of(duel)
+        assert score.interval and net.interval
+        duel.pair.details = None
+        assert (score_of(duel), net_of(duel)) == (score, net)
+        assert "Not tested" in replacement(duel, "A", "B", 10, 0.05)
+
+
+def test_a_pair_beyond_those_kept_that_never_met_is_told_so(overall, signed_in):
+    pair = overall.pairs.first()
+    names = {"a": pair.first.name, "b": pair.second.name}
+    type(pair).objects.filter(pk=pair.pk).update(details=None)
+    page = text_of(signed_in("ravi").get("/boards/joust/compare/", names))
+    assert "this pair isn’t one of them" in page
+    type(pair).objects.filter(pk=pair.pk).update(wins=0, losses=0, ties=0)
+    assert "They never met" in text_of(signed_in("ravi").get("/boards/joust/compare/", names))
+
+
+def test_equivalence_is_told_with_its_level_and_p(overall):
+    pair = overall.pairs.first()
+    duel = find_duel(overall, pair.first, pair.second)
+    duel.pair.verdict, duel.pair.equivalence_adjusted = "equivalent", 0.012
+    said = headline(duel, "Ember", "Fjord", PEOPLE)
+    assert "at the level of 5 % with all pairs of the board, gives p = 0.012." in said
+    assert said.startswith("In simulated votes, ")
+
+
+def test_agreement_in_simulated_votes_is_labelled(voted_campaign, signed_in):
+    small = voted_campaign("joust")
+    campaign_agreement.compute(small.campaign)
+    page = text_of(signed_in("ravi").get("/boards/joust/agreement/"))
+    assert "Votes in these figures are simulated." in page
+    assert "the guide, or the rubric, can be read in more than one way" not in page
+
+
+def test_a_judges_sentence_beside_simulated_votes_isnt_called_simulated(overall):
+    past_triggers(lambda: change_counts(overall, simulated=0))
+    pair = Snapshot.objects.get(pk=overall.pk).pairs.first()
+    judge = board_page.Source("judge:1", "Judge", SimpleNamespace(name="Jay"), "private", "judge")
+    said = headline(find_duel(pair.snapshot, pair.first, pair.second), "Ember", "Fjord", judge)
+    assert said.startswith("According to the judge Jay, ")

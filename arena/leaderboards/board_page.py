@@ -216,15 +216,22 @@ def missing_of(campaign: Campaign, page: Page) -> Missing | None:
         return Missing(
             _("A board needs two models"), _("This campaign has fewer than two to compare."), "edit"
         )
-    votes = Vote.objects.filter(battle__campaign=campaign).count()
+    cast = Vote.objects.filter(battle__campaign=campaign)
+    votes = cast.standing().count()
     if not votes and Judgment.objects.filter(run__campaign=campaign).exclude(outcome="").exists():
         return Missing(_("No snapshot yet"), _("Nobody has voted, but judges have judged."), "take")
     if not votes:
         return Missing(_("No votes yet"), _("Boards appear when raters have voted."), "invite")
     text = ngettext("%(n)d vote is in.", "%(n)d votes are in.", votes) % {"n": votes}
-    return Missing(
-        _("No snapshot yet"), " ".join([text, page.columns[0].reason if page.columns else ""]), "take"
-    )
+    return Missing(_("No snapshot yet"), " ".join([text, *_still_holding(page.columns[:1], cast)]), "take")
+
+
+def _still_holding(columns: Iterable[Column], cast: QuerySet[Vote]) -> Iterator[str]:
+    """Why the last attempts made no board, unless votes have come since."""
+    for column in columns:
+        finished = column.run.finished_at if column.run else None
+        if column.reason and finished and not cast.filter(voted_at__gt=finished).exists():
+            yield column.reason
 
 
 def progress_of(boards: QuerySet[Leaderboard]) -> Progress | None:

@@ -42,14 +42,16 @@ def request_due() -> None:
 
 
 def is_due(campaign: Campaign) -> bool:
-    """SNAPSHOT_MINUTES since the last round, and something new since then."""
+    """Something new since the last round, and SNAPSHOT_MINUTES gone or the campaign closed since then."""
     runs = SnapshotRun.objects.filter(leaderboard__campaign=campaign, leaderboard__part={})
     last_asked = runs.aggregate(at=Max("requested_at"))["at"]
     if last_asked is None:
         return True
-    if runs.open().exists() or timezone.now() - last_asked < timedelta(minutes=settings.SNAPSHOT_MINUTES):
+    if runs.open().exists():
         return False
-    return _anything_new(campaign, last_asked)
+    has_waited = timezone.now() - last_asked >= timedelta(minutes=settings.SNAPSHOT_MINUTES)
+    has_closed = campaign.closed_at is not None and campaign.closed_at > last_asked
+    return (has_waited or has_closed) and _anything_new(campaign, last_asked)
 
 
 def _anything_new(campaign: Campaign, since: datetime) -> bool:

@@ -7,12 +7,14 @@ import re
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
+from django.utils import timezone
 
+from arena.battles.models import Retraction
 from arena.corpus.models import Competitor
 from arena.leaderboards import snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
-from arena.leaderboards.schedule import request_snapshots
+from arena.leaderboards.schedule import request_snapshot, request_snapshots
 from arena.leaderboards.sentences import signed
 from arena.raters.models import Rater
 from tests.conftest import past_triggers
@@ -304,6 +306,21 @@ def test_votes_without_a_snapshot_offer_to_take_one(voted_campaign, cast, signed
     page = signed_in("ravi").get(PAGE)
     assert "No snapshot yet 7 votes are in." in text_of(page)
     assert f'action="{reverse("snapshot-take", args=["joust"])}"' in page.content.decode()
+
+
+def test_before_the_first_snapshot_votes_taken_back_count_nowhere_and_an_old_reason_is_not_told(
+    make_campaign, cast, cast_vote, signed_in
+):
+    small = make_campaign("joust")
+    undone = cast_vote(small, small.prompts[0], "Ember", "Fjord", "model_a", cast.alice_rater)
+    Retraction.objects.create(vote=undone)
+    board = ensure_leaderboards(small.campaign)[0]
+    snapshots.do_run(request_snapshot(board))
+    now = timezone.now()
+    cast_vote(small, small.prompts[0], "Ember", "Grove", "model_a", cast.alice_rater, at=now)
+    words = text_of(signed_in("ravi").get(PAGE))
+    assert "1 vote is in." in words
+    assert "There is no vote yet" not in words
 
 
 def test_a_board_that_cant_be_made_says_what_is_missing(voted_campaign, cast, signed_in):

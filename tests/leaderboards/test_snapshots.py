@@ -416,6 +416,19 @@ def test_a_campaign_is_due_when_something_is_new_and_the_time_has_come(
     assert not is_due(small.campaign)
 
 
+def test_closing_makes_a_campaign_due_at_once_and_only_for_new_votes(
+    voted_campaign, cast, cast_vote, few_resamples, settings
+):
+    small, settings.SNAPSHOT_MINUTES = voted_campaign(votes=50), 60
+    take_all(small.campaign)
+    small.campaign.closed_at = timezone.now()
+    assert not is_due(small.campaign), "nothing is new"
+    cast_vote(small, small.prompts[0], "Ember", "Grove", "model_a", cast.alice_rater)
+    assert is_due(small.campaign)
+    take_all(small.campaign)
+    assert not is_due(small.campaign), "once for each close"
+
+
 def test_a_judgment_alone_makes_a_campaign_due(voted_campaign, make_judge, few_resamples):
     small = voted_campaign(votes=50)
     take_all(small.campaign)

@@ -151,6 +151,7 @@
   function finish(answer) {
     ahead = [];
     part("battle").replaceWith(document.importNode(answer, true));
+    announce.textContent = "";
     part("stage").querySelector("h2")?.focus();
   }
 

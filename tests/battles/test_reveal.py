@@ -41,6 +41,8 @@ def test_after_vote_names_the_two_that_were_just_judged_and_no_other(sit_at):
     a, b = battle.competitor_a.name, battle.competitor_b.name
     assert names_in(answer) == names_in(desk.look()) == {a, b}
     assert names_in(my_votes(desk)) == {a, b}
+    for name in (a, b):  # its direction is its own, the sentence's that of the page
+        assert f"was <bdi>{name}</bdi>.</span>" in my_votes(desk).content.decode()
 
 
 def test_the_names_come_with_the_words_of_their_own_prompt_and_in_no_sides_colour(sit_at):

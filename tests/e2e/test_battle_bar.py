@@ -151,3 +151,22 @@ def test_the_arrow_that_the_help_names_for_a_votes_for_a_and_that_for_b_for_b(si
         )
         rater.press(keys[arrow])
         assert Vote.objects.get(battle__public_id=battle).outcome == outcome
+
+
+def test_from_right_to_left_a_text_from_left_to_right_starts_at_the_left_edge(sit):
+    page = sit("ar-EG").page
+    prose = page.locator("#stage .prompt .prose")
+    assert prose.evaluate("box => getComputedStyle(box).direction") == "ltr"
+    assert prose.bounding_box()["x"] == page.locator("#stage .panes").bounding_box()["x"]
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_on_a_low_phone_the_reasons_are_kept_by_a_button_that_is_in_view(sit, locale):
+    rater = sit(locale, 375)
+    rater.page.set_viewport_size({"width": 375, "height": 560})
+    rater.settle()
+    rater.page.keyboard.press("w")
+    box = rater.page.locator("#why").bounding_box()
+    for button in rater.page.locator("#why-form > .row button").all():
+        its = button.bounding_box()
+        assert box["y"] < its["y"] and its["y"] + its["height"] <= box["y"] + box["height"]

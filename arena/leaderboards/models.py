@@ -151,7 +151,13 @@ class Standing(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["snapshot", "competitor"], name="one_standing_per_competitor")
         ]
-        ordering = ["rank_lower", "rank_upper", "-rating", "pk"]
+        # Databases place nulls differently: the unranked come last on each.
+        ordering = [
+            models.F("rank_lower").asc(nulls_last=True),
+            models.F("rank_upper").asc(nulls_last=True),
+            models.F("rating").desc(nulls_last=True),
+            "pk",
+        ]
 
     def __str__(self) -> str:
         return f"standing of {self.competitor_id} in {self.snapshot_id}"

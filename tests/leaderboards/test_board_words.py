@@ -199,3 +199,12 @@ def test_a_judges_sentence_beside_simulated_votes_isnt_called_simulated(overall)
     judge = board_page.Source("judge:1", "Judge", SimpleNamespace(name="Jay"), "private", "judge")
     said = headline(find_duel(pair.snapshot, pair.first, pair.second), "Ember", "Fjord", judge)
     assert said.startswith("According to the judge Jay, ")
+
+
+def test_the_unranked_come_last_on_every_database(overall):
+    best = overall.standings.first()
+    past_triggers(
+        overall.standings.filter(pk=best.pk).update, rank_lower=None, rank_upper=None, tied_first=False
+    )
+    assert overall.standings.last() == best
+    assert overall.standings.first().rank_lower is not None

@@ -71,17 +71,18 @@ class CompiledUpdate:
 
 
 class CompiledInsert:
-    """insert(rows) stores new objects of one model and gives them their numbers, as bulk_create does."""
+    """insert(rows) stores new objects of one model and gives them their numbers, as bulk_create does.
 
-    def __init__(self, model: type[Model]) -> None:
+    `also` is an expression of SQL over the row that was stored; its values come back, one for each row.
+    """
+
+    def __init__(self, model: type[Model], also: str = "NULL") -> None:
         self.model = model
+        self.also = also
         self._made: dict[Hashable, str] = {}
 
-    def __call__(self, rows: Sequence[Any]) -> None:
+    def __call__(self, rows: Sequence[Any]) -> list[Any]:
         connection = connections[DEFAULT_DB_ALIAS]
-        if not connection.features.can_return_rows_from_bulk_insert:  # SQLite before 3.35
-            self.model._default_manager.bulk_create(rows)
-            return
         fields = [field for field in self.model._meta.concrete_fields if not field.primary_key]
         key = (connection.vendor, len(rows))
         sql = self._made.get(key)
@@ -94,10 +95,11 @@ class CompiledInsert:
         ]
         with connection.cursor() as cursor:
             cursor.execute(sql, values)
-            numbers = cursor.fetchall()
-        for row, (number,) in zip(rows, numbers, strict=True):
+            returned = cursor.fetchall()
+        for row, (number, _also) in zip(rows, returned, strict=True):
             row.pk = number
             row._state.adding, row._state.db = False, connection.alias
+        return [also for _number, also in returned]
 
     def _statement(self, fields: list[Any], rows: int, connection: Any) -> str:
         quoted = connection.ops.quote_name
@@ -105,7 +107,7 @@ class CompiledInsert:
         columns = ", ".join(quoted(field.column) for field in fields)
         places = f"({', '.join(['%s'] * len(fields))})"
         into = f"INSERT INTO {quoted(table)} ({columns}) VALUES {', '.join([places] * rows)}"  # noqa: S608
-        return f"{into} RETURNING {quoted(key.column)}"
+        return f"{into} RETURNING {quoted(key.column)}, {self.also}"
 
 
 class _Places:

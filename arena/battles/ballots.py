@@ -63,7 +63,12 @@ class FlaggedOftenError(RefusedError):
     words = _("You have flagged that battle several times already; what you wrote is kept.")
 
 
-_store_votes = CompiledInsert(Vote)
+# Whether the battle was skipped, seen by the statement that stores the vote.
+_SKIPPED = (
+    "EXISTS(SELECT 1 FROM arena_battlenote AS note"
+    " WHERE note.battle_id = arena_vote.battle_id AND note.kind = 'skip')"
+)
+_store_votes = CompiledInsert(Vote, also=_SKIPPED)
 
 
 @Compiled
@@ -102,10 +107,11 @@ def cast(
     vote.digest = digest(vote)
     try:
         with transaction.atomic():
-            _store_votes([vote])
+            _hold(battle)  # a skip that came between either stands by now or will find the vote
+            (was_skipped,) = _store_votes([vote])
             if battle.is_unblinded:
                 exclude_unblinded(vote)
-            if _was_skipped(battle):
+            if was_skipped:
                 count_again(battle)
     except IntegrityError:
         # Another request was faster, with this battle or with this key.
@@ -114,17 +120,6 @@ def cast(
             raise KeyUsedError from None
         return _replay(first, key)
     return vote
-
-
-def _was_skipped(battle: Battle) -> bool:
-    """Within the vote's transaction: a skip that came between either stands by now or will find the vote."""
-    _hold(battle)
-    return bool(_skips(battle=battle.pk))
-
-
-@Compiled
-def _skips(battle: int) -> QuerySet[BattleNote, int]:
-    return BattleNote.objects.filter(battle=battle, kind=BattleNote.Kind.SKIP).values_list("pk", flat=True)
 
 
 def _replay(vote: Vote, key: str) -> Vote:

@@ -18,7 +18,7 @@ from arena.campaigns.models import Campaign, Guide
 from arena.raters.models import Rater
 
 BACK = "/campaigns/small/battle/"
-VOTE_AND_NEXT = 11  # beside the locks on the battle and the rater
+VOTE_AND_NEXT = 10  # beside the locks on the battle and the rater
 
 
 def is_work(query: dict) -> bool:
@@ -307,7 +307,7 @@ def test_twenty_posts_at_once_on_each_of_twenty_battles_make_twenty_votes(make_c
     assert sorted(statuses) == [200] * 20 + [409] * 380
 
 
-def test_whatever_is_drawn_next_it_takes_eleven_statements_at_most(make_campaign, sit_down):
+def test_whatever_is_drawn_next_it_takes_ten_statements_at_most(make_campaign, sit_down):
     """With repeats as they come by default; with the first of a pair, which has no count yet."""
     desk, most = sit_down(make_campaign(prompts=20, repeat_share=0.1)), 0
     battle = desk.on_screen()

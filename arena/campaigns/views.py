@@ -15,6 +15,7 @@ from arena.campaigns import checklist, opening, progress
 from arena.campaigns.creation import clone_campaign
 from arena.campaigns.forms import PARTS, NewCampaignForm, PartForm, choosable_sets
 from arena.campaigns.models import Campaign
+from arena.corpus import personal_in_sets
 from arena.corpus.models import PromptSet
 from arena.corpus.publishing import NotPublishableError, publish
 from arena.raters import access
@@ -74,6 +75,9 @@ def show(request: HttpRequest, campaign: Campaign, refused: PartForm | None = No
         "section": "campaigns",
         **parts_of(campaign),
     }
+    if may_administer:
+        for prompt_set in context["prompt_sets"]:
+            prompt_set.likely = personal_in_sets.look(prompt_set)
     return render(request, "campaigns/page.html", context, status=422 if refused else 200)
 
 

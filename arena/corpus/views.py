@@ -12,13 +12,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
 
-from arena.corpus import versions
+from arena.corpus import personal_in_sets, versions
 from arena.corpus.forms import BulkLabelForm, PromptSetForm
 from arena.corpus.label_models import LabelChange
 from arena.corpus.labels import set_labels
 from arena.corpus.models import GOLD_HOLDERS, OF_GOLDS, Prompt, PromptSet, Response
 from arena.corpus.near_duplicates import COMPARED, SIMILAR, near_duplicates, within
-from arena.corpus.personal import LONGEST, kinds_in
 from arena.corpus.prompt_filter import PromptFilter
 from arena.corpus.publishing import NotPublishableError, publish, reinstate, retire
 from arena.raters import access
@@ -26,9 +25,6 @@ from arena.raters.models import Role
 from arena.row_numbers import as_id
 from arena.save_once import save_once
 
-# A draft of more is looked at as far as that: the file it came from was looked at whole.
-# Of a draft on each view, for likely personal data: at most a tenth of a second.
-PROMPTS_LOOKED_AT, CHARACTERS_LOOKED_AT = 2_000, 2_000_000
 PROMPTS_A_PAGE = 50
 CHANGES_A_PAGE = 20
 DUPLICATES_SHOWN = 200
@@ -83,28 +79,8 @@ def prompt_set_page(request: HttpRequest, pk: int) -> HttpResponse:
     }
     if getattr(request, "htmx", False):
         return render(request, "corpus/page.html#prompts", context)
-    context |= {"facts": facts_of(prompt_set), **personal_prompts(prompt_set)}
+    context |= {"facts": facts_of(prompt_set), "likely": personal_in_sets.look(prompt_set)}
     return render(request, "corpus/page.html", context)
-
-
-def personal_prompts(prompt_set: PromptSet) -> dict[str, Any]:
-    """Of a draft those that likely hold personal data: once published they stay, and strangers read them."""
-    found: list[Prompt] = []
-    if not prompt_set.is_draft:
-        return {"personal": found}
-    prompts = prompt_set.prompts.filter(tombstone__isnull=True).order_by("pk")
-    looked_at, left = 0, CHARACTERS_LOOKED_AT
-    rows = prompts.only("prompt_set", "external_id", "messages")[:PROMPTS_LOOKED_AT]
-    for prompt in rows.iterator(chunk_size=200):
-        text = prompt.text
-        left -= len(text[:LONGEST])
-        if left < 0:
-            break
-        looked_at += 1
-        if any(kinds_in(text)):
-            found.append(prompt)
-    is_cut = left < 0 or (looked_at == PROMPTS_LOOKED_AT and prompts.count() > looked_at)
-    return {"personal": found, "looked_at": looked_at if is_cut else None}
 
 
 def asked(request: HttpRequest) -> str:

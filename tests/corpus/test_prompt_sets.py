@@ -1,8 +1,10 @@
 import pytest
 
-from arena.corpus import views
+from arena.campaigns.models import Campaign
+from arena.corpus import personal_in_sets
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response
 from arena.corpus.publishing import NotPublishableError, content_hash, publish
+from arena.corpus.redaction import redact_response
 from arena.raters.models import Team
 
 pytestmark = pytest.mark.django_db
@@ -67,7 +69,7 @@ def test_a_page_takes_as_many_queries_whatever_the_size(signed_in, draft, django
     for number in range(50):
         add(draft, f"p{number}", "?")
     carol = signed_in("carol")
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         carol.get(f"/prompt-sets/{draft.pk}/")
 
 
@@ -83,14 +85,36 @@ def test_a_draft_names_the_prompts_with_personal_data_until_it_is_published(sign
     assert "personal data" not in carol.get(f"/prompt-sets/{draft.pk}/").content.decode()
 
 
-@pytest.mark.parametrize("bound", ["PROMPTS_LOOKED_AT", "CHARACTERS_LOOKED_AT"])
+def test_responses_with_personal_data_are_named_too_wherever_a_draft_is_published(
+    signed_in, draft, make_response
+):
+    prompt = add(draft, "p1", "Whom may I ask?")
+    ember = Competitor.objects.create(team=draft.team, name="Ember")
+    response = make_response(prompt, ember, "Ask jo.smith@example.org.", sample=1)
+    make_response(prompt, ember, "Ask nobody.", sample=2)
+    campaign = Campaign.objects.create(team=draft.team, slug="tourney", name="Tourney")
+    campaign.prompt_sets.add(draft)
+    carol = signed_in("carol")
+    pages = (f"/prompt-sets/{draft.pk}/", "/campaigns/tourney/")
+    for page in pages:
+        words = carol.get(page).content.decode()
+        assert "1 response likely holds personal data" in words
+        assert "p1 (<bdi>Ember</bdi>)" in words
+    assert "personal data" not in signed_in("ravi").get(pages[1]).content.decode()
+    redact_response(response, reason="an address", by="carol")
+    for page in pages:
+        assert "personal data" not in carol.get(page).content.decode()
+
+
+@pytest.mark.parametrize("bound", ["TEXTS_LOOKED_AT", "CHARACTERS_LOOKED_AT"])
 def test_a_draft_says_how_far_personal_data_was_looked_for(signed_in, draft, monkeypatch, bound):
     for number in range(3):
         add(draft, f"p{number}", f"Write to jo{number}@example.org")
     carol = signed_in("carol")
     page = carol.get(f"/prompt-sets/{draft.pk}/").content.decode()
     assert "3 prompts likely hold" in page and "was looked for" not in page
-    monkeypatch.setattr(views, bound, {"PROMPTS_LOOKED_AT": 2, "CHARACTERS_LOOKED_AT": 60}[bound])
+    looked_at = {"TEXTS_LOOKED_AT": 2, "CHARACTERS_LOOKED_AT": 60}[bound]
+    monkeypatch.setattr(personal_in_sets, bound, looked_at)
     page = carol.get(f"/prompt-sets/{draft.pk}/").content.decode()
     assert "2 prompts likely hold" in page
     assert "looked for in the first 2 prompts only" in page

@@ -164,7 +164,7 @@ def test_the_command_adds_a_file_or_says_why_not(small_campaign, tmp_path):
     path, out = tmp_path / "golds.csv", io.StringIO()
     path.write_text(HEAD + "p0,x,y,model_b,\n")
     call_command("import_golds", path, campaign="small", stdout=out)
-    assert "1 golds added" in out.getvalue()
+    assert "1 gold added" in out.getvalue()
     path.write_text(HEAD + "p0,x,y,model_b,\np5,x,y,model_b,\n")
     with pytest.raises(CommandError, match="line 3: prompt_id"):
         call_command("import_golds", path, campaign="small")

@@ -89,7 +89,7 @@ def test_the_command_sets_them_and_names_what_is_wrong(prompt_set, tmp_path):
     file.write_text("id,hard\np1,1\n")
     out = StringIO()
     call_command("import_labels", str(file), "--set", "Start", stdout=out)
-    assert "1 prompts" in out.getvalue()
+    assert "1 prompt of" in out.getvalue()
     file.write_text("id,hard\np1,perhaps\n")
     with pytest.raises(CommandError, match="neither yes nor no"):
         call_command("import_labels", str(file), "--set", "Start")

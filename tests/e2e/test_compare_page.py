@@ -102,5 +102,5 @@ def test_the_numbers_of_the_scale_stand_apart_and_words_say_how_far_it_goes(jous
     assert len(ends) == (0 if width < 640 else 3)
     assert all(left[1] + 2 <= right[0] for left, right in itertools.pairwise(ends))
     assert page.get_by_text("scale", exact=True).is_visible() == bool(ends)
-    shown = page.locator("section[aria-labelledby=boards] .note").inner_text()
+    shown = page.locator("section[aria-labelledby=boards] .note").first.inner_text()
     assert re.match(r"The drawing goes from −[0-9]+ to \+[0-9]+ points, with a line at 0", shown)

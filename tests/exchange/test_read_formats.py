@@ -144,7 +144,7 @@ def test_cells_with_json_and_nulls_are_turns_with_an_empty_reply():
         (clean(conversation_a="Hello"), "column conversation_a: isn't JSON"),
         (arena_55k(winner_tie=1), "2 of winner_model_a, winner_model_b, winner_tie are 1"),
         (arena_55k(winner_model_b=0), "0 of winner_model_a, winner_model_b, winner_tie are 1"),
-        (arena_55k(response_a='["x"]'), "column response_a: has 1 turns where prompt has 2"),
+        (arena_55k(response_a='["x"]'), "column response_a: has 1 turn where prompt has 2"),
         (arena_55k(prompt="Why?"), "column prompt: isn't a JSON list of texts"),
         (arena_55k(response_b='["\\ud800", "x"]'), "half of a surrogate pair"),
         (mt_bench(turn=3), "column turn: 3 was judged, and the conversations have fewer"),

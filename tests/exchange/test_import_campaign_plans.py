@@ -238,7 +238,8 @@ def test_readings_and_seals_are_in_the_export_and_stay_there(used, there_and_bac
         small = used()
         battle = Vote.objects.earliest("pk").battle
         Reading.objects.create(battle=battle, reader=cast.ravi, side="a", failure="wrong", comment="=no")
-        seal_votes()
+        # On PostgreSQL a transaction of somebody else on the same server can put a seal off.
+        assert any(seal_votes() for _attempt in range(20))
         return small
 
     before, after = there_and_back(make, lambda _campaign: (Reading.objects.count(), Seal.objects.count()))

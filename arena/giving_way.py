@@ -1,13 +1,21 @@
 """Work in the background leaves the database to votes between any two of its transactions."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import transaction
 
 LONGEST_PAUSE = 0.2  # seconds
 
 
-def give_way(held: float) -> None:
-    """For twice as long as the database was held, in seconds.
+@contextmanager
+def short_transaction() -> Iterator[None]:
+    """One transaction, and then for twice as long none.
 
     SQLite has no queue: whoever waits looks now and then, and must find it free more often than not.
     """
-    time.sleep(min(2 * held, LONGEST_PAUSE))
+    begun = time.monotonic()
+    with transaction.atomic():
+        yield
+    time.sleep(min(2 * (time.monotonic() - begun), LONGEST_PAUSE))

@@ -9,14 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from django.db import transaction
 from django.db.models import QuerySet
 
 from arena.broken_off import done_again
 from arena.corpus.leaks import Leak, Names, find_leaks, mask
 from arena.corpus.models import Competitor, Response
 from arena.corpus.render import render
-from arena.giving_way import give_way
+from arena.giving_way import short_transaction
 
 _BATCH = 100
 _AGAIN = 500  # rows of one transaction
@@ -102,19 +101,13 @@ def masked_again(response: Response) -> str:
     return _masked(response.text, leaks) if leaks else ""
 
 
-def _store(batch: list[Response]) -> None:
-    begun = time.monotonic()
-    _write(batch)
-    give_way(time.monotonic() - begun)
-
-
 @done_again
-def _write(batch: list[Response]) -> None:
+def _store(batch: list[Response]) -> None:
     """A response that was redacted or looked at meanwhile is left as it is."""
     unchecked = Response.stored.filter(leak=Response.Leak.UNCHECKED)
     still = unchecked.filter(tombstone__isnull=True)
     clean = [response.pk for response in batch if response.leak == Response.Leak.CLEAN]
-    with transaction.atomic():
+    with short_transaction():
         still.filter(pk__in=clean).update(**_CLEAN)
         for response in batch:
             if response.leak != Response.Leak.CLEAN:
@@ -129,16 +122,14 @@ def look_again(responses: QuerySet[Response]) -> int:
     checked = responses.exclude(leak=Response.Leak.UNCHECKED).order_by("pk").values_list("pk", flat=True)
     after, done = 0, 0
     while pks := list(checked.filter(pk__gt=after)[:_AGAIN]):
-        begun = time.monotonic()
         done += _forget_looks(pks)
-        give_way(time.monotonic() - begun)
         after = pks[-1]
     return done
 
 
 @done_again
 def _forget_looks(pks: list[int]) -> int:
-    with transaction.atomic():
+    with short_transaction():
         rows = Response.stored.filter(pk__in=pks)
         rows.filter(leak=Response.Leak.FOUND).update(leak_words=[])
         return rows.update(leak=Response.Leak.UNCHECKED)

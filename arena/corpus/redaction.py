@@ -8,6 +8,7 @@ quotes its prompt is redacted by itself. A reply that is on its way when its tex
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -42,28 +43,24 @@ def redact_response(response: Response, *, reason: str, by: str) -> bool:
 
 def redact_prompt_everywhere(prompt: Prompt, *, reason: str, by: str) -> list[Prompt]:
     """It and others of the team with the same words, those too that are copied from it meanwhile."""
-    others = _all_of(lambda: same_prompts(prompt), lambda each: redact_prompt(each, reason=reason, by=by))
-    # The last, so that the others are found again by it if this is broken off.
-    redact_prompt(prompt, reason=reason, by=by)
-    copied = _all_of(lambda: same_prompts(prompt), lambda each: redact_prompt(each, reason=reason, by=by))
-    return [prompt, *others, *copied]
+    return _everywhere(prompt, same_prompts, partial(redact_prompt, reason=reason, by=by))
 
 
 def redact_response_everywhere(response: Response, *, reason: str, by: str) -> list[Response]:
-    others = _all_of(
-        lambda: same_responses(response), lambda each: redact_response(each, reason=reason, by=by)
-    )
-    redact_response(response, reason=reason, by=by)
-    copied = _all_of(
-        lambda: same_responses(response), lambda each: redact_response(each, reason=reason, by=by)
-    )
-    return [response, *others, *copied]
+    return _everywhere(response, same_responses, partial(redact_response, reason=reason, by=by))
 
 
-def _all_of(listed: Callable[[], QuerySet], redact: Callable[[Any], object]) -> list[Any]:
+def _everywhere(row: Any, same: Callable[[Any], QuerySet], redact: Callable[[Any], object]) -> list[Any]:
+    others = _all_of(same, row, redact)
+    # The last, so that the others are found again by it if this is broken off.
+    redact(row)
+    return [row, *others, *_all_of(same, row, redact)]
+
+
+def _all_of(same: Callable[[Any], QuerySet], row: Any, redact: Callable[[Any], object]) -> list[Any]:
     """Listed anew until there is none left."""
     done: list[Any] = []
-    while found := list(listed()):
+    while found := list(same(row)):
         for each in found:
             redact(each)
         done += found

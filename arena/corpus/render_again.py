@@ -10,13 +10,12 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from arena.corpus.leak_checks import masked_again
 from arena.corpus.models import Prompt, Response
 from arena.corpus.render import RENDERER_VERSION, render, render_turns
-from arena.giving_way import give_way
+from arena.giving_way import short_transaction
 
 # Prompts that are asked for at once; each is written in a transaction of its own.
 _BATCH = 50
@@ -67,11 +66,9 @@ def _render(prompt: int) -> int:
         changes += [_of_response(one) for one in Response.stored.filter(_older(), prompt=prompt)]
         if not changes:
             break
-        begun = time.monotonic()
-        with transaction.atomic():
+        with short_transaction():
             for still, values in changes:
                 rendered += still.update(**values, renderer_version=RENDERER_VERSION)
-        give_way(time.monotonic() - begun)
     return rendered
 
 

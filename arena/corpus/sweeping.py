@@ -91,18 +91,19 @@ def _let_claims_end(sweep: Sweep) -> None:
 
 def _take_out(sweep: Sweep) -> None:
     """Wherever the texts are said again. Each row is held back: what is being written to it comes first."""
-    for place in PLACES:
-        for pk in _keys(place, sweep):
-            # Elsewhere a transaction writes alone, and none that began before the redaction is open.
-            if connection.features.has_select_for_update or _says_it(place, pk, sweep.texts):
-                _take_out_of_row(place, pk, sweep.texts)
+    # Elsewhere a transaction writes alone, and none that began before the redaction is open.
+    _look_through_places(sweep, each_held=connection.features.has_select_for_update)
 
 
 def _take_out_again(sweep: Sweep) -> None:
     """For whoever had read the text and not yet written when it went."""
+    _look_through_places(sweep, each_held=False)
+
+
+def _look_through_places(sweep: Sweep, *, each_held: bool) -> None:
     for place in PLACES:
         for pk in _keys(place, sweep):
-            if _says_it(place, pk, sweep.texts):
+            if each_held or _says_it(place, pk, sweep.texts):
                 _take_out_of_row(place, pk, sweep.texts)
 
 

@@ -11,6 +11,7 @@ from django.dispatch import receiver
 
 from arena.corpus.sweeping import text_is_gone
 from arena.exchange import intake, uploads
+from arena.exchange.formats import parquet
 from arena.exchange.formats.how import How
 from arena.exchange.formats.lines import Row
 from arena.exchange.formats.problems import RefusedError
@@ -21,7 +22,6 @@ logger = logging.getLogger(__name__)
 
 # A shorter text could be a part of any other: it has to fill a cell.
 _PART = 40
-_PARQUET = b"PAR1"  # how the one packed format begins
 
 
 @receiver(text_is_gone)
@@ -91,7 +91,7 @@ def _holds_cells(record: Import, texts: list[str]) -> bool:
 
 def _is_packed(record: Import) -> bool:
     with uploads.path_of(record).open("rb") as file:
-        return file.read(len(_PARQUET)) == _PARQUET
+        return file.read(len(parquet.MAGIC)) == parquet.MAGIC
 
 
 def _texts(value: Any) -> list[str]:

@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import suppress
 from itertools import islice
 
 from arena.corpus.prepared import Prepared, prepare
@@ -58,10 +59,10 @@ def _begin() -> None:
 
 def _step_back() -> None:
     """They get what the others leave. On Linux whoever wants the processor has it at once."""
+    os.nice(NICENESS)
     if hasattr(os, "SCHED_IDLE"):
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    else:
-        os.nice(NICENESS)
+        with suppress(OSError):  # a sandbox may forbid it
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 def _end_with_parent() -> None:

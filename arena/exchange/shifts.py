@@ -9,7 +9,6 @@ land is removed.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -22,7 +21,7 @@ from django.utils import timezone
 from arena.corpus.models import Arrival, Competitor, Prompt, PromptSet, Response
 from arena.exchange.insertions import execute, insertions
 from arena.exchange.models import Import
-from arena.giving_way import give_way
+from arena.giving_way import short_transaction
 
 LEASE = timedelta(minutes=2)
 AT_WORK = (Import.State.CHECKING, Import.State.STORING)
@@ -87,11 +86,9 @@ class Shift:
         """In batches. What can be done before a transaction is done before: a vote waits for the rest."""
         for batch in _batches(made):
             statements = list(insertions(batch))
-            begun = time.monotonic()
-            with transaction.atomic():
+            with short_transaction():
                 execute(statements)
                 self.note(self.reached)
-            give_way(time.monotonic() - begun)
 
     def land(self, added: int) -> None:
         """Within the transaction of whatever has to appear together with the arrival."""
@@ -127,9 +124,8 @@ def remove_rest(record: Import) -> None:
     for model in (Response, Prompt, Competitor, PromptSet):
         rows = model.stored.filter(arrival=arrival).order_by("pk")
         while pks := list(rows.values_list("pk", flat=True)[:REMOVED]):
-            begun = time.monotonic()
-            model.stored.filter(pk__in=pks).delete()
-            give_way(time.monotonic() - begun)
+            with short_transaction():
+                model.stored.filter(pk__in=pks).delete()
     Import.objects.filter(pk=record.pk).update(arrival=None)
     record.arrival = None
     arrival.delete()

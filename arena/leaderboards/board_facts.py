@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from arena.campaigns.models import Campaign
 from arena.corpus.models import HARD_AT_LEAST, HARD_CRITERIA
 from arena.leaderboards import sentences
 from arena.leaderboards.models import Leaderboard, Snapshot
@@ -69,16 +70,18 @@ def say_simulated(snapshots: Sequence[Snapshot]) -> str:
     return ""
 
 
-def offers_both_bad(snapshot: Snapshot) -> bool:
+def has_drawn(campaign: Campaign) -> bool:
+    return campaign.pair_counts.filter(battles__gt=0).exists()
+
+
+def offers_both_bad(snapshot: Snapshot, has_drawn: bool) -> bool:
     """Could those whose votes these are call both bad? A judge can’t, nor could every file's raters.
 
-    Whoever gets a battle here can; of a file without a single one it is taken as never asked.
+    Whoever gets a battle here can, if any was drawn; of a file without a single one it counts as never asked.
     """
-    leaderboard = snapshot.leaderboard
-    if leaderboard.source in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL):
+    if snapshot.leaderboard.source in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL):
         return False
-    drawn = leaderboard.campaign.pair_counts.filter(battles__gt=0)
-    return snapshot.counts["both_bad"] > 0 or drawn.exists()
+    return has_drawn or snapshot.counts["both_bad"] > 0
 
 
 def facts_of(snapshot: Snapshot, judged: bool) -> list[Fact]:

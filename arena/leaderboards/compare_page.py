@@ -277,11 +277,13 @@ def _direct(duel: Duel) -> Direct:
     estimate, lower, upper = duel.net(direct["net"])
     sign, mcnemar, bet = direct["sign"], direct["mcnemar"], direct["e"]
     first, second = duel.sided(mcnemar, "only_first", "only_second") if mcnemar else (0, 0)
+    snapshot = duel.pair.snapshot
+    has_drawn = board_facts.has_drawn(snapshot.leaderboard.campaign)
     return Direct(
         wins=duel.wins,
         losses=duel.losses,
         ties=duel.ties - direct["both_bad"],
-        both_bad=direct["both_bad"] if board_facts.offers_both_bad(duel.pair.snapshot) else None,
+        both_bad=direct["both_bad"] if board_facts.offers_both_bad(snapshot, has_drawn) else None,
         net=Figure(say_rate(estimate), say_rates(lower, upper)),
         clustered_by=direct["net"]["clustered_by"],
         net_p=say_p(direct["net"]["p"]),

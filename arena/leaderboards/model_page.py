@@ -105,13 +105,14 @@ def build(campaign: Campaign, boards: Sequence[Leaderboard], competitor: Competi
     columns = {tab.key: columns_of(boards, tab) for tab in tabs}
     mine = [column for column in columns.get(source.key if source else "", []) if column.snapshot]
     main = next((column for column in mine if competitor.pk in column.standings), None)
+    has_drawn = board_facts.has_drawn(campaign)
     shown = [column.snapshot for tab in tabs for column in columns[tab.key] if column.snapshot]
     return Page(
         competitor=competitor,
         sources=tabs,
         source=source,
         simulated=board_facts.say_simulated(shown),
-        boards=[line for tab in tabs for line in _boards(tab, columns[tab.key], competitor)],
+        boards=[line for tab in tabs for line in _boards(tab, columns[tab.key], competitor, has_drawn)],
         opponents=list(_opponents(main, competitor)) if main else [],
         categories=list(_categories(main, competitor)) if main else [],
         history=list(_history(main, competitor)) if main else [],
@@ -120,7 +121,9 @@ def build(campaign: Campaign, boards: Sequence[Leaderboard], competitor: Competi
     )
 
 
-def _boards(tab: Source, columns: Sequence[Column], competitor: Competitor) -> Iterator[BoardLine]:
+def _boards(
+    tab: Source, columns: Sequence[Column], competitor: Competitor, has_drawn: bool
+) -> Iterator[BoardLine]:
     for column in columns:
         standing = column.standings.get(competitor.pk)
         if standing is not None and column.snapshot is not None:
@@ -131,13 +134,13 @@ def _boards(tab: Source, columns: Sequence[Column], competitor: Competitor) -> I
                 rating=_points(standing.rating),
                 interval=_interval(standing.lower, standing.upper),
                 record=_record(standing.wins, standing.losses, standing.ties),
-                both_bad=_both_bad(standing, column.snapshot),
+                both_bad=_both_bad(standing, column.snapshot, has_drawn),
                 usable=NONE if standing.usable is None else say_share(standing.usable),
             )
 
 
-def _both_bad(standing: Standing, snapshot: Snapshot) -> str:
-    if not board_facts.offers_both_bad(snapshot):
+def _both_bad(standing: Standing, snapshot: Snapshot, has_drawn: bool) -> str:
+    if not board_facts.offers_both_bad(snapshot, has_drawn):
         return _("not offered")
     return say_share(standing.both_bad / standing.battles) if standing.battles else NONE
 

@@ -4,6 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from arena import giving_way
 from arena.corpus import leak_checks
 from arena.corpus.leak_checks import check_unchecked, look_again
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response
@@ -130,7 +131,7 @@ def test_however_many_are_looked_at_anew_votes_are_let_in_between(texts, monkeyp
     check_unchecked()
     monkeypatch.setattr(leak_checks, "_AGAIN", 2)
     pauses = []
-    monkeypatch.setattr(leak_checks, "give_way", pauses.append)
+    monkeypatch.setattr(giving_way.time, "sleep", pauses.append)
     assert look_again(Response.objects.all()) == 4
     assert len(pauses) == 2
     assert {leak for leak, _words in leaks(texts).values()} == {"unchecked"}

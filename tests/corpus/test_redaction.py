@@ -9,10 +9,10 @@ from arena.corpus.models import Prompt, Response
 from arena.corpus.publishing import content_hash
 from arena.corpus.redaction import REDACTED, redact_prompt, redact_response
 from arena.corpus.versions import draft_next
-from arena.endpoints.models import Call, CallAttempt, Endpoint
-from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment
+from arena.endpoints.models import Endpoint
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.snapshots import REPLAYED, replay, take_snapshot
+from tests.corpus.judged_call import judged
 
 pytestmark = pytest.mark.django_db
 SECRET = "My name is Jane Doe and I live at 12 Nowhere Lane, please write to the council."
@@ -36,34 +36,6 @@ def vote_on_everything(client, small) -> None:
         outcome = ("model_a", "model_b", "tie")[number % 3]
         ballot = {"outcome": outcome, "key": f"idempotency-key-{number}"}
         assert client.post(f"/battles/{battle.public_id}/vote/", ballot).status_code == 303
-
-
-def judged(small, prompt: Prompt, endpoint: Endpoint) -> CallAttempt:
-    a, b = (small.responses[number] for number in (0, 1))
-    battle = Battle.objects.create(
-        campaign=small.campaign,
-        prompt=prompt,
-        competitor_a=a.competitor,
-        competitor_b=b.competitor,
-        response_a=a,
-        response_b=b,
-        drawn_at=timezone.now(),
-    )
-    judgment = Judgment.objects.create(
-        run=JudgeRun.objects.create(campaign=small.campaign),
-        judge=Judge.objects.create(team=endpoint.team, name="Judge", endpoint=endpoint),
-        battle=battle,
-    )
-    call = Call.objects.create(key="k", endpoint=endpoint, state=Call.State.PARSED)
-    JudgeCall.objects.create(judgment=judgment, order="ab", call=call)
-    request = {
-        "model": "m",
-        "messages": [{"role": "user", "content": f"BEGIN PROMPT\n{SECRET}\nEND\n{a.text}"}],
-    }
-    reply = json.dumps({"reason": f"It says {SECRET}"})
-    return CallAttempt.objects.create(
-        call=call, number=1, request=request, raw_reply=reply, reply_text=reply, started_at=timezone.now()
-    )
 
 
 def test_a_redacted_prompt_leaves_a_tombstone_and_its_set_keeps_its_hash(secret):
@@ -133,7 +105,9 @@ def test_what_was_asked_about_it_is_blanked_in_the_ledger(small_campaign, secret
     endpoint = Endpoint.objects.create(
         team=cast.team, name="E", base_url="https://x.invalid/v1", model_id="m"
     )
-    attempt = judged(small_campaign, secret, endpoint)
+    asked = f"BEGIN PROMPT\n{SECRET}\nEND\n{small_campaign.responses[0].text}"
+    reply = json.dumps({"reason": f"It says {SECRET}"})
+    attempt = judged(small_campaign, secret, endpoint, asked, reply)
     redact_prompt(secret, reason="x", by="carol")
     redact_response(small_campaign.responses[0], reason="x", by="carol")
     attempt.refresh_from_db()

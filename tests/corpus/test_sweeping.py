@@ -16,10 +16,11 @@ from arena.corpus.redaction import redact_prompt, redact_prompt_everywhere, reda
 from arena.corpus.redaction_models import Sweep
 from arena.corpus.sweep_tasks import sweep_up_by_the_minute
 from arena.corpus.versions import draft_next
-from arena.endpoints.models import Call, CallAttempt, Endpoint
+from arena.endpoints.models import CallAttempt, Endpoint
 from arena.exchange import export_requests
 from arena.exchange.export_models import Export
-from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment
+from arena.judging.models import JudgeCall
+from tests.corpus.judged_call import judged
 
 SECRET = "Zanzibar Quillfeather lives at 12 Nowhere Lane and asks for a letter to the council."
 
@@ -28,35 +29,13 @@ SECRET = "Zanzibar Quillfeather lives at 12 Nowhere Lane and asks for a letter t
 def response(small_campaign, cast, settings, tmp_path) -> Response:
     """It says SECRET; a judge was asked about it and repeats it, and an export that holds it is ready."""
     settings.DATA_DIR = tmp_path
-    a, b = small_campaign.responses[:2]
+    a = small_campaign.responses[0]
     Response.objects.filter(pk=a.pk).update(text=SECRET)
     endpoint = Endpoint.objects.create(
         team=cast.team, name="E", base_url="https://x.invalid/v1", model_id="m"
     )
-    battle = small_campaign.campaign.battles.create(
-        prompt=a.prompt,
-        competitor_a=a.competitor,
-        competitor_b=b.competitor,
-        response_a=a,
-        response_b=b,
-        drawn_at=timezone.now(),
-    )
-    judgment = Judgment.objects.create(
-        run=JudgeRun.objects.create(campaign=small_campaign.campaign),
-        judge=Judge.objects.create(team=cast.team, name="J", endpoint=endpoint),
-        battle=battle,
-    )
-    call = Call.objects.create(key="k", endpoint=endpoint, state=Call.State.PARSED)
-    JudgeCall.objects.create(judgment=judgment, order="ab", call=call, reason=f"It says {SECRET}")
-    CallAttempt.objects.create(
-        call=call,
-        number=1,
-        request={"messages": [{"role": "user", "content": f"BEGIN {SECRET} END"}]},
-        raw_reply=SECRET,
-        reply_text=SECRET,
-        started_at=timezone.now(),
-        finished_at=timezone.now(),
-    )
+    asked, reason = f"BEGIN {SECRET} END", f"It says {SECRET}"
+    judged(small_campaign, a.prompt, endpoint, asked, SECRET, reason, finished_at=timezone.now())
     export_requests.do_export(export_requests.request_export(small_campaign.campaign, "whole", None))
     return Response.objects.get(pk=a.pk)
 

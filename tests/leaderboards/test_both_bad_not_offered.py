@@ -4,11 +4,15 @@ import pytest
 
 from arena.battles.pair_models import PairCount
 from arena.judging.models import Judgment
-from arena.leaderboards import snapshots
-from arena.leaderboards.board_facts import offers_both_bad
+from arena.leaderboards import board_facts, snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.models import Leaderboard
 from tests.leaderboards.test_boards import text_of
+
+
+def offers_both_bad(snapshot) -> bool:
+    return board_facts.offers_both_bad(snapshot, board_facts.has_drawn(snapshot.leaderboard.campaign))
+
 
 PAGES = ("/boards/joust/model/?name=Ember", "/boards/joust/compare/?a=Ember&b=Fjord")
 

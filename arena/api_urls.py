@@ -4,7 +4,8 @@ from rest_framework.routers import SimpleRouter
 from arena.api_schema import Schema
 from arena.exchange import api as exchange
 from arena.leaderboards import api as leaderboards
-from arena.leaderboards import calibration_api, card_api, table_api
+from arena.leaderboards import table_api
+from arena.leaderboards.agreement import calibration_api, card_api
 
 router = SimpleRouter(use_regex_path=False)
 router.register("campaigns", leaderboards.CampaignViewSet, basename="api-campaign")

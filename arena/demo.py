@@ -16,9 +16,9 @@ from arena.exchange.imports import finish, new_record, plan_import
 from arena.exchange.models import Import
 from arena.exchange.plans import latest_set
 from arena.judging.models import Rubric
+from arena.leaderboards.fitting.snapshots import do_run
 from arena.leaderboards.models import Leaderboard, SnapshotRun
 from arena.leaderboards.schedule import request_snapshots
-from arena.leaderboards.snapshots import do_run
 from arena.local_judge import starter_rubric
 from arena.raters.models import Rater, Team
 

@@ -14,9 +14,8 @@ from arena.exchange.export_models import Export
 from arena.exchange.models import Import, Origin
 from arena.judging.calibration_models import Calibration, CalibrationLabel, Measurement
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment, Probe, Rubric
-from arena.leaderboards.agreement_models import CampaignAgreement
-from arena.leaderboards.analysis_plan import AnalysisPlan
-from arena.leaderboards.card_models import JudgeCard, RunFigures
+from arena.leaderboards.agreement.agreement_models import CampaignAgreement
+from arena.leaderboards.agreement.card_models import JudgeCard, RunFigures
 from arena.leaderboards.models import (
     CategoryRating,
     Leaderboard,
@@ -26,7 +25,9 @@ from arena.leaderboards.models import (
     SnapshotRun,
     Standing,
 )
-from arena.leaderboards.report_models import Reading, ReportText
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.reading.reading_models import Reading
+from arena.leaderboards.report.report_models import ReportText
 from arena.raters.models import Membership, NamesSeen, Rater, Team
 
 __all__ = [

@@ -91,11 +91,11 @@ def take(_options: argparse.Namespace) -> dict:
 
     django.setup()
     from arena.campaigns.models import Campaign
-    from arena.leaderboards import snapshots
     from arena.leaderboards.defaults import ensure_leaderboards
+    from arena.leaderboards.fitting import snapshots
+    from arena.leaderboards.fitting.sources import Round
     from arena.leaderboards.models import Leaderboard
     from arena.leaderboards.schedule import request_snapshot
-    from arena.leaderboards.sources import Round
 
     round_ = Round()
     people = Leaderboard.Source.RATERS

@@ -27,7 +27,7 @@ import numpy as np
 from scipy.stats import norm
 
 from arena.battles import pairing
-from arena.leaderboards.pair_weights import weights_of
+from arena.leaderboards.fitting.pair_weights import weights_of
 from ratings.board import fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.bradley_terry import fit_bradley_terry

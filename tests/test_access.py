@@ -26,10 +26,10 @@ from arena.exchange.export_requests import request_export
 from arena.exchange.models import Import
 from arena.judging.calibration_models import Calibration
 from arena.judging.models import Judge, JudgeRun, Judgment
-from arena.leaderboards import judge_card
+from arena.leaderboards.agreement import judge_card
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.leaderboards.models import SnapshotChart
-from arena.leaderboards.snapshots import take_snapshot
 from arena.raters.models import Membership
 
 TABLE = Path(__file__).parent.parent / "docs" / "access.md"

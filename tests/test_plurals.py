@@ -40,10 +40,10 @@ SEVERAL = {
     "arena/exchange/formats/cells.py: # characters",  # more than may be
     "arena/exchange/import_responses.py: # prompts",  # one is the right number
     "arena/judging/prompting.py: # runs",  # a criterion runs
-    "arena/leaderboards/combined.py: # votes",  # of people, and a board takes many
+    "arena/leaderboards/fitting/combined.py: # votes",  # of people, and a board takes many
     "arena/leaderboards/part.py: # prompts",  # of a category
     "arena/exchange/export_requests.py: # times",  # more often than MAX_ATTEMPTS
-    "arena/leaderboards/chart_page.py: # models",  # a part of a board's, of MOST_SHOWN and more
+    "arena/leaderboards/charts/chart_page.py: # models",  # a part of a board's, of MOST_SHOWN and more
     "arena/leaderboards/sentences.py: # models",  # behind `models > 2`, and behind several that are first
     "arena/supervisor.py: # times",  # more often than may be
     "arena/campaigns/names_file.py: # names",  # more than MOST_NAMES

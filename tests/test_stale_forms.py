@@ -12,8 +12,8 @@ from arena.corpus.models import Competitor, Prompt, PromptSet
 from arena.corpus.publishing import publish
 from arena.corpus.redaction import redact_prompt
 from arena.endpoints.models import Endpoint
-from arena.leaderboards.analysis_plan import AnalysisPlan
-from arena.leaderboards.analysis_plan_views import AnalysisPlanForm
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.analysis_plan_views import AnalysisPlanForm
 
 pytestmark = pytest.mark.django_db
 

@@ -8,8 +8,8 @@ from arena.corpus.models import Competitor, Prompt, PromptSet
 from arena.endpoints.forms import EndpointForm
 from arena.endpoints.models import Endpoint
 from arena.judging.calibration_models import Calibration
-from arena.leaderboards.judge_calibration_forms import CalibrationForm
-from arena.leaderboards.report_models import ReportText
+from arena.leaderboards.agreement.judge_calibration_forms import CalibrationForm
+from arena.leaderboards.report.report_models import ReportText
 
 pytestmark = pytest.mark.django_db
 

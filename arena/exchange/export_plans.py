@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from arena.exchange.export_extract import CHUNK, Extract, Rows
-from arena.leaderboards.analysis_plan import AnalysisPlan
 from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.part import told_elsewhere
-from arena.leaderboards.report_models import Reading
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.reading.reading_models import Reading
 
 PLAN = (
     "version",

@@ -18,7 +18,7 @@ from arena.exchange.export_files import Tell, say_nothing, write_table
 from arena.exchange.export_rows import rows_of
 from arena.exchange.export_schema import TABLES
 from arena.exchange.export_words import citation, readme
-from arena.leaderboards.report_models import ReportText
+from arena.leaderboards.report.report_models import ReportText
 
 SUMS = "SHA256SUMS"
 UNFINISHED = ".export-"  # how the folder of one that is being written begins; what it is called follows

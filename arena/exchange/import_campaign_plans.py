@@ -18,8 +18,8 @@ from arena.exchange.exports import REPORT_FIELDS
 from arena.exchange.import_campaign_return import Return, Row, moment, prompt_key
 from arena.exchange.plans import BATCH
 from arena.judging.calibration_models import Calibration, CalibrationLabel
-from arena.leaderboards.analysis_plan import AnalysisPlan
-from arena.leaderboards.report_models import ReportText
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.report.report_models import ReportText
 
 
 def store_label_changes(back: Return) -> None:

@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor
 from arena.judging.models import Judge
-from arena.leaderboards.analysis_plan import AnalysisPlan
 from arena.leaderboards.part import check_part
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.raters.access import User, teams_of
 from arena.raters.models import Role
 

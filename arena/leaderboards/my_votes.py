@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from arena.battles.models import Outcome, Vote
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor
+from arena.leaderboards.boards.duels import tie_odds_of
 from arena.leaderboards.defaults import BOARDS
-from arena.leaderboards.duels import tie_odds_of
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
 from arena.raters.access import User
 from arena.raters.models import Rater

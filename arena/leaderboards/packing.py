@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 
-from arena.leaderboards.board_view import SORTS
+from arena.leaderboards.boards.board_view import SORTS
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.models import Leaderboard
 

@@ -15,8 +15,9 @@ from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns.models import Campaign
-from arena.leaderboards import board_page, tasks
-from arena.leaderboards.board_list import say_votes
+from arena.leaderboards import tasks
+from arena.leaderboards.boards import board_page
+from arena.leaderboards.boards.board_list import say_votes
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
 from arena.leaderboards.part import say_part
 from arena.leaderboards.part_forms import PartForm

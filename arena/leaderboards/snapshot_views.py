@@ -9,12 +9,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
-from arena.leaderboards import board_facts, downloads
-from arena.leaderboards.board_rows import flags_in_words, rank_words
+from arena.leaderboards import downloads
+from arena.leaderboards.boards import board_facts
+from arena.leaderboards.boards.board_rows import flags_in_words, rank_words
+from arena.leaderboards.boards.option_words import interval_words, option_label, option_words
 from arena.leaderboards.citation import cite
 from arena.leaderboards.models import Leaderboard, Snapshot
-from arena.leaderboards.option_words import interval_words, option_label, option_words
-from arena.leaderboards.registration_words import say_registered
+from arena.leaderboards.plans.registration_words import say_registered
 from arena.leaderboards.sentences import signed
 from arena.leaderboards.snapshot_diff import Diff, Moved, diff_of
 from arena.row_numbers import as_id

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from huey import crontab
 from huey.contrib.djhuey import db_periodic_task, db_task
 
+from arena.leaderboards.charts.undrawn import undrawn
 from arena.leaderboards.models import SnapshotRun
 from arena.leaderboards.schedule import request_due
-from arena.leaderboards.undrawn import undrawn
 
 
 def do_runs(runs: Iterable[SnapshotRun]) -> None:
@@ -16,8 +16,8 @@ def do_runs(runs: Iterable[SnapshotRun]) -> None:
     if not runs:
         return
     # Web processes import this file and never fit: scipy's second at the start is the worker's alone.
-    from arena.leaderboards import snapshots
-    from arena.leaderboards.sources import Round
+    from arena.leaderboards.fitting import snapshots
+    from arena.leaderboards.fitting.sources import Round
 
     round_ = Round()
     for run in runs:
@@ -27,7 +27,7 @@ def do_runs(runs: Iterable[SnapshotRun]) -> None:
 def draw_charts() -> None:
     for snapshot in undrawn():
         # Nor does a web process, or a worker with nothing to draw, need the 100 MB that drawing takes.
-        from arena.leaderboards import drawing
+        from arena.leaderboards.charts import drawing
 
         drawing.draw(snapshot)
 
@@ -53,7 +53,7 @@ _carding = threading.Lock()
 @db_periodic_task(crontab(minute="*"))
 def sweep_judge_cards() -> None:
     """Computes the cards and figures of runs that are due; the sweep before may still be at it."""
-    from arena.leaderboards import campaign_agreement, judge_card, judge_run_figures
+    from arena.leaderboards.agreement import campaign_agreement, judge_card, judge_run_figures
 
     if _carding.acquire(blocking=False):
         try:

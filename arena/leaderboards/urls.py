@@ -1,18 +1,10 @@
 from django.urls import path
 
-from arena.leaderboards import (
-    agreement_views,
-    analysis_plan_views,
-    card_views,
-    judge_calibration_views,
-    my_votes_views,
-    part_views,
-    plan_views,
-    reader_views,
-    report_views,
-    snapshot_views,
-    views,
-)
+from arena.leaderboards import my_votes_views, part_views, snapshot_views, views
+from arena.leaderboards.agreement import agreement_views, card_views, judge_calibration_views
+from arena.leaderboards.plans import analysis_plan_views, plan_views
+from arena.leaderboards.reading import reader_views
+from arena.leaderboards.report import report_views
 
 urlpatterns = [
     path("campaigns/<slug:slug>/plan/", plan_views.campaign_plan, name="campaign-plan"),

@@ -2,7 +2,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -10,10 +9,12 @@ from django.views.decorators.http import require_GET, require_POST
 from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns.models import Campaign
-from arena.leaderboards import board_page, chart_page, compare_page, downloads, model_page, tasks
+from arena.leaderboards import downloads, tasks
 from arena.leaderboards.api import SnapshotSerializer
-from arena.leaderboards.board_list import list_campaigns
-from arena.leaderboards.board_view import SORTS, View
+from arena.leaderboards.boards import board_page, compare_page, model_page
+from arena.leaderboards.boards.board_list import list_campaigns, visible_boards
+from arena.leaderboards.boards.board_view import SORTS, View
+from arena.leaderboards.charts import chart_page
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.forms import VisibilityForm
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
@@ -168,11 +169,6 @@ def get_visible_campaign(request: HttpRequest, slug: str) -> Campaign:
     ):
         return campaign
     raise Http404
-
-
-def visible_boards(request: HttpRequest, campaign: Campaign) -> QuerySet[Leaderboard]:
-    boards = campaign.leaderboards.whole().visible_to(request.user)
-    return boards.select_related("judge", "campaign").order_by("pk")
 
 
 @require_POST

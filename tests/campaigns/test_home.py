@@ -9,8 +9,8 @@ from arena.corpus.generation_models import GenerationRun
 from arena.exchange.models import Import
 from arena.judging.models import JudgeRun
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.leaderboards.models import SnapshotRun
-from arena.leaderboards.snapshots import take_snapshot
 
 pytestmark = pytest.mark.django_db
 

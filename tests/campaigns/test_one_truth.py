@@ -5,7 +5,7 @@ import pytest
 from arena.campaigns.models import Campaign
 from arena.corpus.models import PromptSet
 from arena.corpus.redaction import redact_prompt
-from arena.leaderboards.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 
 pytestmark = pytest.mark.django_db
 

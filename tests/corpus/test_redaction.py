@@ -11,7 +11,7 @@ from arena.corpus.redaction import REDACTED, redact_prompt, redact_response
 from arena.corpus.versions import draft_next
 from arena.endpoints.models import Endpoint
 from arena.leaderboards.defaults import ensure_leaderboards
-from arena.leaderboards.snapshots import REPLAYED, replay, take_snapshot
+from arena.leaderboards.fitting.snapshots import REPLAYED, replay, take_snapshot
 from tests.corpus.judged_call import judged
 
 pytestmark = pytest.mark.django_db

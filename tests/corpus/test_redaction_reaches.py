@@ -23,7 +23,7 @@ from arena.exchange import export_requests
 from arena.exchange.export_models import Export
 from arena.exchange.models import Import, Origin
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment, Probe
-from arena.leaderboards.report_models import Reading
+from arena.leaderboards.reading.reading_models import Reading
 
 pytestmark = pytest.mark.django_db
 MARK = "Zanzibar Quillfeather"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.leaderboards import drawing
+from arena.leaderboards.charts import drawing
 from tests.e2e.take_screenshots import NARROW, WIDE, take
 from tests.e2e.test_board_pages_narrow import joust
 from tests.e2e.test_boards import hardly_any_resamples, visit
@@ -28,7 +28,7 @@ PAGES = {
 
 @pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")], ids=["wide", "narrow"])
 def test_pages_for_researchers(joust, visit, live_server, size, scheme):
-    from arena.leaderboards import campaign_agreement
+    from arena.leaderboards.agreement import campaign_agreement
 
     for board in joust.campaign.leaderboards.filter(snapshots__isnull=False).distinct():
         drawing.draw(board.snapshots.first())

@@ -12,7 +12,7 @@ from arena.endpoints.models import Endpoint
 from arena.judging import calibration
 from arena.judging.calibration_models import Calibration, Measurement
 from arena.judging.models import Judge, Rubric
-from arena.leaderboards import judge_run_figures
+from arena.leaderboards.agreement import judge_run_figures
 from arena.raters.models import Rater
 from tests.corpus import generation_studio
 from tests.e2e.test_boards import PHONE, WIDE, findings, overflow, visit

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from arena.leaderboards import drawing, snapshots
+from arena.leaderboards.charts import drawing
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard
 from tests.e2e.test_boards import PHONE, hardly_any_resamples, overflow, visit
 from tests.leaderboards.conftest import cast_vote, make_judge, voted_campaign

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from arena.leaderboards import snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
 from tests.leaderboards.conftest import make_judge, voted_campaign
 
 __all__ = ["make_judge", "voted_campaign"]

@@ -7,8 +7,9 @@ import re
 
 import pytest
 
-from arena.leaderboards import drawing, snapshots
+from arena.leaderboards.charts import drawing
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
 from tests.e2e.test_boards import PHONE, WIDE, findings, hardly_any_resamples, overflow, visit
 from tests.leaderboards.conftest import make_judge, voted_campaign
 

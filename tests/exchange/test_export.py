@@ -25,7 +25,7 @@ from arena.exchange.export_schema import TABLES, Column, TableSchema
 from arena.exchange.formats.reading import read
 from arena.judging.models import Judge, JudgeCall, Judgment
 from arena.leaderboards.defaults import BOARDS, default_leaderboard, judges_of
-from arena.leaderboards.snapshots import STANDING_FIELDS, take_snapshot
+from arena.leaderboards.fitting.snapshots import STANDING_FIELDS, take_snapshot
 from arena.raters.models import Rater, Team
 
 from .arena_rows import arena_55k, lines, pair

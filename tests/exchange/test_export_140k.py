@@ -17,7 +17,7 @@ from arena.corpus.redaction import redact_response
 from arena.corpus.style_counts import count_by_kind, count_style
 from arena.exchange.export_140k import SCHEMA
 from arena.leaderboards.defaults import BOARDS, default_leaderboard
-from arena.leaderboards.snapshots import take_snapshot
+from arena.leaderboards.fitting.snapshots import take_snapshot
 
 from .arena_rows import arena_55k, arena_140k, lines
 

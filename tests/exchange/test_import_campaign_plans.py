@@ -18,9 +18,10 @@ from arena.exchange.exports import CAMPAIGN_TIMES
 from arena.judging.calibration import fix_labels, wordings_of
 from arena.judging.calibration_models import Calibration, CalibrationLabel
 from arena.judging.models import Judge, JudgeRun, Judgment, Rubric
-from arena.leaderboards.analysis_plan import AnalysisPlan
-from arena.leaderboards.judged_rows import of_panel
-from arena.leaderboards.report_models import Reading, ReportText
+from arena.leaderboards.fitting.judged_rows import of_panel
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.reading.reading_models import Reading
+from arena.leaderboards.report.report_models import ReportText
 from arena.raters.models import Rater
 
 from .used_campaign import people_say, table

@@ -10,7 +10,7 @@ from arena.exchange.formats.known import NAMES
 from arena.exchange.models import Origin
 from arena.judging.models import Judge, JudgeRun, Judgment
 from arena.leaderboards.defaults import ensure_leaderboards
-from arena.leaderboards.snapshots import take_snapshot
+from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.raters.models import Rater, Team
 
 from .arena_rows import (

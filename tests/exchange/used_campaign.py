@@ -6,7 +6,7 @@ from arena.battles import ballots
 from arena.battles.models import Battle, Vote
 from arena.campaigns.models import Campaign
 from arena.leaderboards.defaults import BOARDS, default_leaderboard
-from arena.leaderboards.snapshots import take_snapshot
+from arena.leaderboards.fitting.snapshots import take_snapshot
 
 OUTCOMES = ("model_a", "model_b", "tie", "both_bad", "model_a")
 

@@ -10,7 +10,7 @@ import pytest
 from arena.judging import probing
 from arena.judging.canaries import CANARIES
 from arena.judging.planning import plan_run
-from arena.leaderboards import judge_card
+from arena.leaderboards.agreement import judge_card
 from tests.endpoints.fake_server import Step, answer
 from tests.judging.conftest import verdict, work_off
 

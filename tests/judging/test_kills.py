@@ -236,9 +236,9 @@ def forward_to(base_url: str):
 
 def judge_card(place: Installation) -> dict:
     words = (
-        "import json; from arena.leaderboards.judge_card import compute;"
+        "import json; from arena.leaderboards.agreement.judge_card import compute;"
         "from arena.judging.models import Judge; from arena.campaigns.models import Campaign;"
-        "from arena.leaderboards.card_page import build;"
+        "from arena.leaderboards.agreement.card_page import build;"
         "card = compute(Campaign.objects.get(), Judge.objects.get());"
         "print('CARD', json.dumps([card.figures, build(card).cautions]))"
     )

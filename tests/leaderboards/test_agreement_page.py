@@ -7,10 +7,10 @@ from django.utils import timezone
 
 from arena.battles.models import Battle
 from arena.judging.models import Judge, JudgeRun, Judgment
-from arena.leaderboards import campaign_agreement
-from arena.leaderboards.agreement_models import CampaignAgreement
+from arena.leaderboards.agreement import campaign_agreement
+from arena.leaderboards.agreement.agreement_models import CampaignAgreement
 from arena.leaderboards.defaults import BOARDS, default_leaderboard
-from arena.leaderboards.snapshots import take_snapshot
+from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.raters.models import Rater
 from ratings.agreement import agreement_table, cohen_kappa, krippendorff_alpha
 

@@ -7,10 +7,10 @@ from django.db import DatabaseError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from arena.leaderboards import snapshots
-from arena.leaderboards.analysis_plan import AnalysisPlan
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Snapshot, Standing
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.raters.models import Rater
 from tests.leaderboards.conftest import NAMES
 

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from arena.corpus.models import Competitor
-from arena.leaderboards import snapshots
-from arena.leaderboards.board_view import ROWS_AT_ONCE
+from arena.leaderboards.boards.board_view import ROWS_AT_ONCE
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Standing
 
 MANY = 250

@@ -7,18 +7,21 @@ import numpy as np
 import pytest
 
 from arena.corpus.models import Prompt
-from arena.leaderboards import board_page, campaign_agreement, registration_words, snapshots
-from arena.leaderboards.analysis_plan import AnalysisPlan
-from arena.leaderboards.board_cautions import cautions_of
-from arena.leaderboards.board_facts import facts_of
-from arena.leaderboards.board_rows import first_of
-from arena.leaderboards.compare_page import find_duel
-from arena.leaderboards.compare_words import headline, net_of, replacement, score_of
+from arena.leaderboards.agreement import campaign_agreement
+from arena.leaderboards.boards import board_page
+from arena.leaderboards.boards.board_cautions import cautions_of
+from arena.leaderboards.boards.board_facts import facts_of
+from arena.leaderboards.boards.board_rows import first_of
+from arena.leaderboards.boards.compare_page import find_duel
+from arena.leaderboards.boards.compare_words import headline, net_of, replacement, score_of
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
+from arena.leaderboards.fitting.prompt_texts import count_texts, digest_of
+from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.leaderboards.models import Leaderboard, Snapshot
-from arena.leaderboards.prompt_texts import count_texts, digest_of
-from arena.leaderboards.registration_words import say_registered
-from arena.leaderboards.snapshots import take_snapshot
+from arena.leaderboards.plans import registration_words
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.registration_words import say_registered
 from tests.conftest import past_triggers
 from tests.leaderboards.test_boards import change_counts, text_of
 

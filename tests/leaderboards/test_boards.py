@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from arena.battles.models import Retraction
 from arena.corpus.models import Competitor
-from arena.leaderboards import snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
 from arena.leaderboards.schedule import request_snapshot, request_snapshots
 from arena.leaderboards.sentences import signed

@@ -4,8 +4,9 @@ import pytest
 
 from arena.battles.pair_models import PairCount
 from arena.judging.models import Judgment
-from arena.leaderboards import board_facts, snapshots
+from arena.leaderboards.boards import board_facts
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard
 from tests.leaderboards.test_boards import text_of
 

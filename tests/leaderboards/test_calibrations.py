@@ -8,8 +8,8 @@ from arena.endpoints.models import Endpoint
 from arena.judging import calibration
 from arena.judging.calibration_models import Calibration, Measurement
 from arena.judging.models import Judge, JudgeRun, Judgment, Rubric
-from arena.leaderboards import judge_run_figures
-from arena.leaderboards.card_models import RunFigures
+from arena.leaderboards.agreement import judge_run_figures
+from arena.leaderboards.agreement.card_models import RunFigures
 from arena.raters.models import Rater
 
 pytestmark = pytest.mark.django_db

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from arena.leaderboards.charts import MEAN, Estimate, shared_axis
+from arena.leaderboards.intervals import MEAN, Estimate, shared_axis
 
 ratings = st.floats(min_value=-500, max_value=2500)
 reaches = st.floats(min_value=0, max_value=900)

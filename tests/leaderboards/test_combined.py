@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from arena.battles.models import Battle, Vote
 from arena.judging.models import Judge, JudgeRun, Judgment
-from arena.leaderboards import snapshots, sources
-from arena.leaderboards.combined import read_combined
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots, sources
+from arena.leaderboards.fitting.combined import read_combined
 from arena.leaderboards.models import Leaderboard
 from ratings.comparisons import OUTCOMES
 from tests.leaderboards.conftest import STRENGTHS

@@ -5,10 +5,10 @@ import re
 import pytest
 from django.urls import reverse
 
-from arena.leaderboards import snapshots
-from arena.leaderboards.compare_page import MCNEMAR_EXACT_BELOW
+from arena.leaderboards.boards.compare_page import MCNEMAR_EXACT_BELOW
+from arena.leaderboards.boards.duels import say_p
 from arena.leaderboards.defaults import ensure_leaderboards
-from arena.leaderboards.duels import say_p
+from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import PairResult, Snapshot
 from ratings.proportions import EXACT_BELOW
 from tests.leaderboards.test_boards import show_to, text_of

@@ -10,10 +10,10 @@ from arena.battles import exclusions
 from arena.battles.models import Battle, Retraction, Vote
 from arena.corpus.models import Prompt, Response
 from arena.leaderboards import sentences
-from arena.leaderboards.comparisons import STYLE, Cutoff, cutoff_now, read_rows
+from arena.leaderboards.fitting.comparisons import STYLE, Cutoff, cutoff_now, read_rows
+from arena.leaderboards.fitting.snapshots import do_run
 from arena.leaderboards.models import Leaderboard, SnapshotRun
 from arena.leaderboards.schedule import is_due, request_snapshots
-from arena.leaderboards.snapshots import do_run
 from ratings.comparisons import OUTCOMES
 
 

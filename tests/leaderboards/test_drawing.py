@@ -9,12 +9,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.core.management import call_command
 
-from arena.leaderboards import chart_page, drawing, snapshots
-from arena.leaderboards.chart_rows import ChartRows, rows_of
-from arena.leaderboards.chart_scheme import DARK, LIGHT, NothingToDrawError, spread_labels
-from arena.leaderboards.chart_specs import CHARTS, spec_of
+from arena.leaderboards.charts import chart_page, drawing
+from arena.leaderboards.charts.chart_rows import ChartRows, rows_of
+from arena.leaderboards.charts.chart_scheme import DARK, LIGHT, NothingToDrawError, spread_labels
+from arena.leaderboards.charts.chart_specs import CHARTS, spec_of
 from arena.leaderboards.defaults import ensure_leaderboards
-from arena.leaderboards.elo_replay import one_moment_of
+from arena.leaderboards.fitting import snapshots
+from arena.leaderboards.fitting.elo_replay import one_moment_of
 from arena.leaderboards.models import Snapshot, SnapshotChart
 from arena.leaderboards.tasks import sweep_snapshots
 from tests.leaderboards.test_boards import show_to, text_of
@@ -234,7 +235,7 @@ def test_a_chart_can_be_had_as_png(joust, signed_in):
 
 
 def test_style_and_history_are_drawn_where_there_is_something_to_show(joust, cast_vote, cast):
-    from arena.leaderboards.chart_specs import spec_of as spec
+    from arena.leaderboards.charts.chart_specs import spec_of as spec
 
     style = Snapshot.objects.get(leaderboard__slug="joust-style")
     features = {one["feature"] for one in rows_of(style).coefficients}

@@ -3,9 +3,10 @@
 import pytest
 
 from arena.battles.models import Battle
-from arena.leaderboards import chart_page, drawing, snapshots
+from arena.leaderboards.charts import chart_page, drawing
 from arena.leaderboards.defaults import ensure_leaderboards
-from arena.leaderboards.elo_replay import recorded_of
+from arena.leaderboards.fitting import snapshots
+from arena.leaderboards.fitting.elo_replay import recorded_of
 from tests.leaderboards.test_boards import text_of
 from tests.leaderboards.test_drawing import drawn_rows
 

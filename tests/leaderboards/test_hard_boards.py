@@ -6,8 +6,8 @@ from arena.battles.models import Battle
 from arena.corpus.labels import set_labels
 from arena.corpus.models import HARD_CRITERIA
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting.snapshots import differences, replay, take_snapshot
 from arena.leaderboards.models import Leaderboard
-from arena.leaderboards.snapshots import differences, replay, take_snapshot
 
 pytestmark = pytest.mark.django_db
 

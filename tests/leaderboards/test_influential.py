@@ -4,8 +4,9 @@ import pytest
 from django.urls import reverse
 
 from arena.battles.models import Vote
-from arena.leaderboards import read_battles, snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
+from arena.leaderboards.reading import read_battles
 from ratings.bradley_terry import fit_bradley_terry
 from ratings.comparisons import Comparisons
 from ratings.scale import POINTS_PER_LOG_ODDS

@@ -15,9 +15,10 @@ from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.judging.canaries import CANARIES
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment, Probe
 from arena.judging.swap import resolve
-from arena.leaderboards import card_page, judge_card, judge_figures, tasks
-from arena.leaderboards.card_models import JudgeCard
-from arena.leaderboards.judged_battles import CanaryReply
+from arena.leaderboards import tasks
+from arena.leaderboards.agreement import card_page, judge_card, judge_figures
+from arena.leaderboards.agreement.card_models import JudgeCard
+from arena.leaderboards.agreement.judged_battles import CanaryReply
 from arena.raters.models import Rater
 
 EVEN = {"factual": 3, "clarity": 3}

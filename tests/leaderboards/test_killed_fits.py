@@ -14,8 +14,8 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connections
 from django.utils import timezone
 
-from arena.leaderboards import snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import (
     CategoryRating,
     Leaderboard,

@@ -3,8 +3,8 @@
 import pytest
 
 from arena.corpus.models import Response
-from arena.leaderboards import snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard, Standing
 from tests.leaderboards.test_boards import show_to, text_of
 from tests.leaderboards.test_compare import close

@@ -11,9 +11,9 @@ from arena.battles import draw
 from arena.battles.models import Battle, Vote
 from arena.campaigns.models import Campaign
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.my_votes import compare
-from arena.leaderboards.snapshots import take_snapshot
 from arena.raters.models import Rater
 
 PAGE = "/campaigns/small/my-votes/board/"

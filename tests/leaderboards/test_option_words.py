@@ -6,10 +6,7 @@ from typing import get_args
 import pytest
 from django.urls import reverse
 
-from arena.leaderboards import snapshots
-from arena.leaderboards.defaults import ensure_leaderboards
-from arena.leaderboards.models import Snapshot
-from arena.leaderboards.option_words import (
+from arena.leaderboards.boards.option_words import (
     BOTH_BAD,
     INTERVALS,
     LABELS,
@@ -21,6 +18,9 @@ from arena.leaderboards.option_words import (
     interval_words,
     option_words,
 )
+from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
+from arena.leaderboards.models import Snapshot
 from arena.leaderboards.snapshot_diff import diff_of
 from arena.leaderboards.snapshot_views import options_of
 from ratings import style

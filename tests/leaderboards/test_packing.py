@@ -4,8 +4,8 @@ import gzip
 
 import pytest
 
-from arena.leaderboards import snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard
 
 PACKED = {"accept-encoding": "gzip"}

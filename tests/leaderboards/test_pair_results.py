@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from arena.leaderboards import snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import CategoryRating, PairResult, Snapshot
 from ratings.board import fit_board
 from ratings.board_options import LeaderboardOptions

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from arena.battles import draw, pairing
 from arena.battles.pair_models import PairCount, PairWeight
-from arena.leaderboards import pair_weights
+from arena.leaderboards.fitting import pair_weights
+from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.leaderboards.models import Leaderboard
-from arena.leaderboards.snapshots import take_snapshot
 from arena.raters.models import Rater
 from ratings.bradley_terry import fit_bradley_terry
 from ratings.simulate import VoteModel, simulate_votes

@@ -4,11 +4,11 @@ import pytest
 
 from arena.endpoints.models import Endpoint
 from arena.judging.models import Judge, Judgment
-from arena.leaderboards.board_page import key_of
-from arena.leaderboards.comparisons import cutoff_now, read_rows
+from arena.leaderboards.boards.board_page import key_of
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting.comparisons import cutoff_now, read_rows
+from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.leaderboards.models import Leaderboard
-from arena.leaderboards.snapshots import take_snapshot
 from ratings.comparisons import OUTCOMES
 
 pytestmark = pytest.mark.django_db

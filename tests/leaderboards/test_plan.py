@@ -5,7 +5,7 @@ import pytest
 from django.utils import timezone
 
 from arena.battles.models import Battle, Vote
-from arena.leaderboards.plan import USUAL_TIES, Plan, detectable, raters_needed, rows, tie_share_of
+from arena.leaderboards.plans.plan import USUAL_TIES, Plan, detectable, raters_needed, rows, tie_share_of
 from ratings.bradley_terry import fit_bradley_terry
 from ratings.comparisons import MODEL_A, MODEL_B
 from ratings.simulate import VoteModel, simulate_votes

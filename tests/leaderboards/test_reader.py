@@ -10,9 +10,9 @@ from django.urls import reverse
 
 from arena.battles.models import Battle, BattleNote
 from arena.judging.models import Judge, JudgeRun, Judgment
-from arena.leaderboards.read_battles import choose
-from arena.leaderboards.reader_page import failures_by_model, reasons_by_model
-from arena.leaderboards.report_models import Reading
+from arena.leaderboards.reading.read_battles import choose
+from arena.leaderboards.reading.reader_page import failures_by_model, reasons_by_model
+from arena.leaderboards.reading.reading_models import Reading
 
 
 @pytest.fixture

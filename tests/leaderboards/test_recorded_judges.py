@@ -15,7 +15,7 @@ from django.core.management import call_command
 from arena.campaigns.models import Campaign
 from arena.judging import calibration
 from arena.judging.models import Judge, JudgeRun
-from arena.leaderboards import campaign_agreement, judge_card
+from arena.leaderboards.agreement import campaign_agreement, judge_card
 
 pytestmark = pytest.mark.django_db
 

@@ -9,11 +9,13 @@ from django.utils.html import escape
 from arena.battles.models import Battle
 from arena.campaigns.models import Guide
 from arena.corpus.models import Competitor
-from arena.leaderboards import report, report_parts, snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import PairResult
-from arena.leaderboards.report_models import Reading, ReportText
-from arena.leaderboards.report_views import STYLE
+from arena.leaderboards.reading.reading_models import Reading
+from arena.leaderboards.report import report, report_parts
+from arena.leaderboards.report.report_models import ReportText
+from arena.leaderboards.report.report_views import STYLE
 from tests.conftest import past_triggers
 
 

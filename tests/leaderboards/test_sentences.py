@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.leaderboards.board_cautions import say_blank
+from arena.leaderboards.boards.board_cautions import say_blank
 from arena.leaderboards.sentences import (
     LEFT_OUT,
     Move,

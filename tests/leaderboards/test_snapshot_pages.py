@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from django.urls import reverse
 
-from arena.leaderboards import snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.snapshot_diff import diff_of
 from arena.leaderboards.snapshot_views import counts_of
 

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from arena.battles.models import Battle, Retraction, Vote
 from arena.corpus.models import Prompt
-from arena.leaderboards import snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun, Standing
 from arena.leaderboards.schedule import is_due, request_due, request_snapshot, request_snapshots
 from arena.leaderboards.tasks import compute_runs, sweep_snapshots

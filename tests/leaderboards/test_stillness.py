@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from arena.campaigns.models import Campaign
-from arena.leaderboards import snapshots
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
 
 pytestmark = pytest.mark.django_db
 

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor
-from arena.leaderboards import downloads, snapshots
+from arena.leaderboards import downloads
 from arena.leaderboards.citation import cite
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard, Snapshot
 
 API = "/api/v1"

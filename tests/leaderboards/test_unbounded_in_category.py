@@ -4,11 +4,13 @@ import re
 
 import pytest
 
-from arena.leaderboards import chart_page, downloads, snapshots
-from arena.leaderboards.chart_rows import rows_of
-from arena.leaderboards.chart_scheme import LIGHT
-from arena.leaderboards.chart_specs import spec_of
+from arena.leaderboards import downloads
+from arena.leaderboards.charts import chart_page
+from arena.leaderboards.charts.chart_rows import rows_of
+from arena.leaderboards.charts.chart_scheme import LIGHT
+from arena.leaderboards.charts.chart_specs import spec_of
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
 from tests.leaderboards.test_boards import text_of
 from tests.leaderboards.test_drawing import values_in
 

@@ -3,9 +3,9 @@
 import pytest
 from django.urls import reverse
 
-from arena.leaderboards import snapshots, sources, usable
-from arena.leaderboards.comparisons import read_rows
 from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots, sources, usable
+from arena.leaderboards.fitting.comparisons import read_rows
 from ratings.rao_kupper import fit_grounded_rao_kupper
 
 

@@ -2,9 +2,9 @@ from hashlib import sha256
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from arena.leaderboards.code_version import code_version
+from arena.leaderboards.fitting.code_version import code_version
+from arena.leaderboards.fitting.snapshots import differences, replay
 from arena.leaderboards.models import Snapshot
-from arena.leaderboards.snapshots import differences, replay
 
 
 class Command(BaseCommand):

@@ -5,11 +5,11 @@ from django.db.models import QuerySet
 
 from arena.campaigns.models import Campaign
 from arena.counted import counted
-from arena.leaderboards.drawing import draw_missing
+from arena.leaderboards.charts.drawing import draw_missing
+from arena.leaderboards.fitting.snapshots import do_run
+from arena.leaderboards.fitting.sources import Round
 from arena.leaderboards.models import SnapshotRun
 from arena.leaderboards.schedule import request_snapshots
-from arena.leaderboards.snapshots import do_run
-from arena.leaderboards.sources import Round
 
 
 class Command(BaseCommand):

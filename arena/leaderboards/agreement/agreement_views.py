@@ -1,0 +1,127 @@
+"""The page on agreement: stored figures in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from arena.battles.models import Vote
+from arena.campaigns.models import Campaign
+from arena.leaderboards.agreement.agreement_models import CampaignAgreement
+from arena.leaderboards.agreement.judge_figures import has_interval
+from arena.raters import access
+from arena.raters.models import Rater, Role
+
+NONE = "–"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a table: who with whom, on how many, and four figures with their intervals."""
+
+    label: str
+    n: str
+    every: str
+    decisive: str
+    kappa: str
+    alpha: str
+    is_low: bool
+
+
+@require_GET
+@never_cache
+@access.researcher_required
+def board_agreement(request: HttpRequest, campaign: str) -> HttpResponse:
+    shown = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=campaign)
+    known = CampaignAgreement.objects.filter(campaign=shown).first()
+    context: dict[str, Any] = {"campaign": shown, "known": known, "section": "boards"}
+    if known:
+        figures = known.figures
+        below = figures["ambiguous_below"]
+        context |= {
+            "lines": list(lines(figures, below)),
+            "categories": [
+                (one["category"] or _("no category"), list(lines(one, below)))
+                for one in figures["categories"]
+            ],
+            "simulated": say_simulated(shown),
+            "is_ambiguous": is_ambiguous(figures["people"], below),
+            "below": below,
+            "left_out": figures["pairs"] - figures["looked_at"],
+            "is_behind": known.is_behind,
+            "minutes": settings.SNAPSHOT_MINUTES,
+        }
+    return render(request, "leaderboards/agreement.html", context)
+
+
+def say_simulated(campaign: Campaign) -> str:
+    """Loud where some of the votes compared are made up."""
+    votes = Vote.objects.filter(battle__campaign=campaign, rater__admission=Rater.Admission.SIMULATED)
+    return (
+        _("Votes in these figures are simulated. They say nothing about any rater.") if votes.exists() else ""
+    )
+
+
+def is_ambiguous(people: dict[str, Any], below: float) -> bool:
+    """People's kappa, or alpha where there is no kappa, is low; nothing is said where neither is known."""
+    kappa = (people["two"] or {}).get("kappa") or people["alpha"]
+    return kappa is not None and kappa["estimate"] < below
+
+
+def lines(figures: dict[str, Any], below: float) -> Iterator[Line]:
+    people = figures["people"]
+    yield _line(_("people with people"), people["two"], below, people["alpha"])
+    for one in figures["judges"]:
+        yield _line(_("%(judge)s with people") % {"judge": one["judge"]}, one["with_people"], below)
+    for one in figures.get("between", ()):
+        names = {"one": one["judges"][0], "other": one["judges"][1]}
+        yield _line(_("%(one)s with %(other)s") % names, one["figures"], below)
+
+
+def _line(
+    label: str, found: dict[str, Any] | None, below: float, alpha: dict[str, Any] | None = None
+) -> Line:
+    if found is None:
+        return Line(label, "0", NONE, NONE, NONE, NONE, False)
+    kappa = found["kappa"]
+    return Line(
+        label=label,
+        n=f"{found['every']['n']:,.0f}",
+        every=_percent(found["every"]),
+        decisive=_percent(found["decisive"]),
+        kappa=_number(kappa),
+        alpha=_number(alpha),
+        is_low=kappa is not None and kappa["estimate"] < below,
+    )
+
+
+def _percent(share: dict[str, Any] | None) -> str:
+    if share is None:
+        return NONE
+    told = f"{100 * share['estimate']:.0f} %"
+    return _with_ends(told, share, lambda end: f"{100 * end:.0f}")
+
+
+def _number(found: dict[str, Any] | None) -> str:
+    if found is None:
+        return NONE
+    return _with_ends(_decimals(found["estimate"]), found, _decimals)
+
+
+def _with_ends(told: str, found: dict[str, Any], say: Callable[[float], str]) -> str:
+    """The figure alone where there is no interval, or where both ends stored are the figure itself."""
+    if not has_interval(found) or found["lower"] == found["upper"]:
+        return told
+    return f"{told} ({say(found['lower'])} … {say(found['upper'])})"
+
+
+def _decimals(value: float) -> str:
+    return f"{value:z.2f}".replace("-", "−")

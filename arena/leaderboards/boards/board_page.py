@@ -1,0 +1,255 @@
+"""The three boards of one source, read together: all that the page shows, or why it's empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from arena.battles.models import Vote
+from arena.campaigns.models import Campaign
+from arena.corpus.models import Competitor
+from arena.judging.models import Judge, Judgment
+from arena.leaderboards import sentences
+from arena.leaderboards.boards import board_cautions, board_facts
+from arena.leaderboards.boards.board_rows import (
+    Column,
+    Row,
+    axis_of,
+    find_column,
+    is_settled,
+    placed_of,
+    rows_of,
+)
+from arena.leaderboards.boards.board_view import WHOLE, Part, View, part_of
+from arena.leaderboards.defaults import BOARDS
+from arena.leaderboards.intervals import Axis
+from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
+from arena.leaderboards.plans.registration_words import say_registered
+
+
+@dataclass(frozen=True)
+class Source:
+    """People, one judge, or a panel of judges: a tab of the page. `kind`: as of a leaderboard."""
+
+    key: str
+    title: str
+    judge: Judge | None
+    visibility: str
+    kind: str = Leaderboard.Source.RATERS
+
+    @property
+    def is_judged(self) -> bool:
+        return self.kind in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL)
+
+    @property
+    def opening(self) -> str:
+        """Whose judgment a sentence about its boards tells."""
+        if self.kind == Leaderboard.Source.PANEL:
+            return _("according to the panel of judges, ")
+        if self.kind == Leaderboard.Source.COMBINED:
+            return _("according to people, with the help of judges, ")
+        if self.judge is None:
+            return ""
+        return _("according to the judge %(name)s, ") % {"name": self.judge.name}
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that the template shows of one source. Without rows: why there are none."""
+
+    source: Source | None
+    sources: list[Source]
+    columns: list[Column]
+    rows: list[Row]
+    axis: Axis
+    sentence: str
+    simulated: str
+    facts: list[board_facts.Fact]
+    coefficients: list[board_facts.CoefficientRow]
+    cautions: list[board_cautions.Caution]
+    more_cautions: list[board_cautions.Caution] = field(default_factory=list)
+    terms: list[board_facts.Term] = field(default_factory=list)
+    interval: str = "robust"
+    resampled: str = ""
+    pinned: list[Row] = field(default_factory=list)
+    part: Part | None = None
+
+
+def opening_of(source: Source, snapshot: Snapshot | None, simulated: bool) -> str:
+    """What a sentence begins with: that the votes are simulated, and whose judgment it is."""
+    label = _("in simulated votes, ") if simulated else ""
+    if snapshot is not None and not snapshot.counts.get("combined", {"used": True})["used"]:
+        return label + _("according to people alone, ")
+    return label + source.opening
+
+
+INTERVALS = ("robust", "bootstrap")
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What keeps a page empty, and the act that mends it: edit, invite, take, or none."""
+
+    title: str
+    text: str
+    act: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Open attempts of a campaign: how many boards of those asked for are done."""
+
+    done: int
+    total: int
+    waiting: bool
+
+
+def build(boards: Iterable[Leaderboard], wanted: str, interval: str = "robust", view: View = WHOLE) -> Page:
+    boards = list(boards)
+    tabs = sources(boards)
+    source = choose_source(tabs, boards, wanted)
+    if source is None:
+        return Page(None, [], [], [], axis_of([]), "", "", [], [], [])
+    interval = interval if interval in INTERVALS else INTERVALS[0]
+    columns = columns_of(boards, source, interval)
+    cautions = board_cautions.cautions_of(columns)
+    snapshots = [column.snapshot for column in columns if column.snapshot]
+    simulated = board_facts.say_simulated(snapshots)
+    axis, placed = axis_of(columns), placed_of(columns)
+    part = part_of(placed, columns, view)
+    return Page(
+        source=source,
+        sources=tabs,
+        columns=columns,
+        rows=list(rows_of(columns, placed, part.rows, axis)),
+        axis=axis,
+        sentence=sentence_of(columns, source, bool(simulated)) if columns[0].snapshot else "",
+        simulated=simulated,
+        facts=_facts(snapshots, source),
+        coefficients=board_facts.coefficients_of(columns[-1].snapshot),
+        cautions=cautions[: board_cautions.SHOWN_CAUTIONS],
+        more_cautions=cautions[board_cautions.SHOWN_CAUTIONS :],
+        terms=board_facts.terms_of(snapshots[0]) if snapshots else [],
+        interval=interval,
+        resampled=board_facts.say_resampled(columns[0].snapshot),
+        pinned=list(rows_of(columns, placed, part.pinned, axis)),
+        part=part,
+    )
+
+
+def _facts(snapshots: Sequence[Snapshot], source: Source) -> list[board_facts.Fact]:
+    if not snapshots:
+        return []
+    registered = [board_facts.Fact("", said) for said in say_registered(snapshots)]
+    return [*board_facts.facts_of(snapshots[0], source.is_judged), *registered]
+
+
+def choose_source(tabs: list[Source], boards: list[Leaderboard], wanted: str) -> Source | None:
+    """The one asked for; otherwise the first that has a snapshot, people before judges."""
+    for tab in tabs:
+        if tab.key == wanted:
+            return tab
+    shown = Leaderboard.objects.filter(pk__in=[board.pk for board in boards], snapshots__isnull=False)
+    keys = {key_of(board) for board in shown}
+    with_snapshot = [tab for tab in tabs if tab.key in keys]
+    return next(iter([*with_snapshot, *tabs]), None)
+
+
+def sources(boards: Iterable[Leaderboard]) -> list[Source]:
+    found: dict[str, Source] = {}
+    for board in boards:
+        if key_of(board) not in found:
+            found[key_of(board)] = source_of(board)
+    return list(found.values())
+
+
+def source_of(board: Leaderboard) -> Source:
+    return Source(key_of(board), title_of(board), board.judge, board.visibility, board.source)
+
+
+def key_of(board: Leaderboard) -> str:
+    return board.source if board.judge_id is None else f"{board.source}:{board.judge_id}"
+
+
+def title_of(board: Leaderboard) -> str:
+    if board.source == Leaderboard.Source.PANEL:
+        return _("Panel of judges")
+    if board.source == Leaderboard.Source.COMBINED:
+        helper = _("a panel") if board.judge is None else board.judge.name
+        return _("People combined with %(helper)s") % {"helper": helper}
+    return _("People") if board.judge is None else _("Judge: %(name)s") % {"name": board.judge.name}
+
+
+def columns_of(boards: Iterable[Leaderboard], source: Source, interval: str = "robust") -> list[Column]:
+    mine = [board for board in boards if key_of(board) == source.key and not board.policies]
+    known: dict[int, Competitor] = {}
+    return [find_column(wanted, mine, interval, known) for wanted in BOARDS]
+
+
+def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> str:
+    """What a journalist could quote: who is first, on hard prompts too, and the largest move by style."""
+    overall, hard, style = columns
+    opening = opening_of(source, overall.snapshot, simulated)
+    top, hard_top = overall.first, hard.first
+    clauses = top.say_top()
+    if hard.snapshot and not (overall.is_behind or hard.is_behind):
+        words = (hard_top.names, hard_top.models, top.names, hard_top.few, hard_top.ranked)
+        clauses.append(sentences.say_hard(*words))
+    if style.snapshot and not style.is_behind:
+        clauses.append(sentences.say_moves(_moves(style)))
+    return sentences.compose(opening, clauses)
+
+
+def _moves(style: Column) -> Iterator[sentences.Move]:
+    for standing in style.standings.values():
+        if standing.shift is not None:
+            yield sentences.Move(standing.competitor.name, standing.shift, is_settled(standing))
+
+
+def missing_of(campaign: Campaign, page: Page) -> Missing | None:
+    """Why there is no board at all; None when there is one."""
+    if any(column.snapshot for column in page.columns):
+        return None
+    for column in page.columns:
+        if column.failed:
+            return Missing(_("The last attempt failed"), column.reason, "take")
+    if page.source is not None and page.source.is_judged:
+        reason = page.columns[0].reason
+        title = _("No board of this judge yet") if page.source.judge else _("No board of this panel yet")
+        return Missing(title, reason or _("No snapshot has been taken."), "take")
+    if campaign.competitors.count() < 2 and not campaign.battles.exists():
+        return Missing(
+            _("A board needs two models"), _("This campaign has fewer than two to compare."), "edit"
+        )
+    cast = Vote.objects.filter(battle__campaign=campaign)
+    votes = cast.standing().count()
+    if not votes and Judgment.objects.filter(run__campaign=campaign).exclude(outcome="").exists():
+        return Missing(_("No snapshot yet"), _("Nobody has voted, but judges have judged."), "take")
+    if not votes:
+        return Missing(_("No votes yet"), _("Boards appear when raters have voted."), "invite")
+    text = ngettext("%(n)d vote is in.", "%(n)d votes are in.", votes) % {"n": votes}
+    return Missing(_("No snapshot yet"), " ".join([text, *_still_holding(page.columns[:1], cast)]), "take")
+
+
+def _still_holding(columns: Iterable[Column], cast: QuerySet[Vote]) -> Iterator[str]:
+    """Why the last attempts made no board, unless votes have come since."""
+    for column in columns:
+        finished = column.run.finished_at if column.run else None
+        if column.reason and finished and not cast.filter(voted_at__gt=finished).exists():
+            yield column.reason
+
+
+def progress_of(boards: QuerySet[Leaderboard]) -> Progress | None:
+    """Of the attempts asked for together with the oldest open one; None when none is open."""
+    runs = SnapshotRun.objects.filter(leaderboard__in=boards)
+    oldest = runs.open().order_by("requested_at").first()
+    if oldest is None:
+        return None
+    round_ = list(runs.filter(requested_at=oldest.requested_at).values_list("state", flat=True))
+    open_ = sum(state in SnapshotRun.OPEN for state in round_)
+    running = SnapshotRun.State.RUNNING in round_
+    return Progress(done=len(round_) - open_, total=len(round_), waiting=not running and open_ == len(round_))

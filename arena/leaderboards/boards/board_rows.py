@@ -1,0 +1,328 @@
+"""The rows of a board page: every model's place, its rating on the three boards, its move between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from arena.corpus.models import Competitor
+from arena.leaderboards import sentences
+from arena.leaderboards.boards.option_words import interval_words
+from arena.leaderboards.defaults import Board
+from arena.leaderboards.intervals import Axis, Estimate, Mark, shared_axis
+from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun, Standing
+from arena.leaderboards.sentences import signed
+
+HEADINGS = {
+    "overall": gettext_lazy("Overall"),
+    "hard": gettext_lazy("Hard prompts"),
+    "style": gettext_lazy("Style-controlled"),
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One of the three boards: what it rests on, or why it is empty."""
+
+    board: Board
+    leaderboard: Leaderboard | None
+    snapshot: Snapshot | None
+    run: SnapshotRun | None
+    standings: Mapping[int, Standing]
+    interval: str = "robust"
+
+    def estimate(self, competitor: int) -> Estimate | None:
+        """The rating with the interval that is shown; None without a rating."""
+        standing = self.standings.get(competitor)
+        if standing is None or standing.rating is None:
+            return None
+        if self.interval == "bootstrap":
+            return Estimate(standing.rating, standing.bootstrap_lower, standing.bootstrap_upper)
+        return Estimate(standing.rating, standing.lower, standing.upper)
+
+    @property
+    def heading(self) -> str:
+        return str(HEADINGS[self.board.name])
+
+    @property
+    def intervals_in_words(self) -> str:
+        return interval_words(self.snapshot.counts["interval_method"]) if self.snapshot else ""
+
+    @property
+    def reason(self) -> str:
+        """Why the newest attempt gave no snapshot."""
+        ended_without = (SnapshotRun.State.NOT_ENOUGH, SnapshotRun.State.FAILED)
+        return self.run.reason if self.run and self.run.state in ended_without else ""
+
+    @property
+    def failed(self) -> bool:
+        return self.run is not None and self.run.state == SnapshotRun.State.FAILED
+
+    @property
+    def is_behind(self) -> bool:
+        """The newest attempt gave nothing, and an older snapshot is shown: it knows other votes."""
+        return bool(self.snapshot and self.reason)
+
+    @property
+    def first(self) -> First:
+        return first_of(self.standings.values(), self.snapshot.counts if self.snapshot else {})
+
+
+@dataclass(frozen=True)
+class First:
+    """Who may be first among how many that can be compared, and in how many groups the models fall.
+
+    few: the raters or prompts that are too few to tell, else empty · ranked: those of the models with a rank.
+    """
+
+    names: list[str]
+    models: int
+    groups: int
+    few: str = ""
+    ranked: int = 0
+
+    def say_top(self) -> list[str]:
+        return sentences.say_top(self.names, self.models, self.groups, self.few, self.ranked)
+
+
+def first_of(standings: Iterable[Standing], counts: Mapping[str, Any]) -> First:
+    """By falling rating; where battles don't connect all models, of the group with the most battles."""
+    groups: dict[int, list[Standing]] = {}
+    for standing in sorted(standings, key=_place):
+        groups.setdefault(standing.component, []).append(standing)
+    if not groups:
+        return First([], 0, 0)
+    group = max(groups.values(), key=lambda group: sum(standing.battles for standing in group))
+    names = [s.competitor.name for s in group if s.tied_first]
+    ranked = sum(s.rank_lower is not None for s in group)
+    return First(names, len(group), len(groups), sentences.say_few(counts), ranked)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A rating on one board; without a mark there is nothing to draw."""
+
+    board: str
+    figure: str
+    label: str
+    mark: Mark | None
+    interval: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    rank: str
+    tied_first: bool
+    name: str
+    organisation: str
+    tags: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    hard_move: str
+    hard_kind: str
+    move: str
+    move_interval: str
+    move_kind: str
+    votes: str
+    starts_component: bool
+
+
+Placed = tuple[Competitor, Standing]
+
+
+def find_column(
+    wanted: Board,
+    boards: Sequence[Leaderboard],
+    interval: str = "robust",
+    known: dict[int, Competitor] | None = None,
+) -> Column:
+    """`known` gathers the competitors that several columns share, so that each is read once."""
+    for leaderboard in boards:
+        made_so = (leaderboard.subset, leaderboard.style_control, leaderboard.part)
+        if made_so == (wanted.subset, wanted.style_control, {}):
+            snapshot = leaderboard.snapshots.first()
+            standings = standings_of(snapshot, known) if snapshot else []
+            run = leaderboard.runs.order_by("-pk").first()
+            by_competitor = {s.competitor_id: s for s in standings}
+            return Column(wanted, leaderboard, snapshot, run, by_competitor, interval)
+    return Column(wanted, None, None, None, {})
+
+
+def standings_of(snapshot: Snapshot, known: dict[int, Competitor] | None = None) -> list[Standing]:
+    known = {} if known is None else known
+    standings = list(snapshot.standings.all())
+    missing = [standing.competitor_id for standing in standings if standing.competitor_id not in known]
+    known |= Competitor.objects.in_bulk(missing) if missing else {}
+    for standing in standings:
+        standing.competitor = known[standing.competitor_id]
+    return standings
+
+
+def placed_of(columns: Sequence[Column]) -> list[Placed]:
+    """One order for all three boards, that of the overall one, so that a move is seen as a crooked line."""
+    return list(_in_order(columns))
+
+
+def rows_of(
+    columns: Sequence[Column], placed: Sequence[Placed], shown: Sequence[Placed], axis: Axis
+) -> Iterator[Row]:
+    """Of all that are placed, those to be shown."""
+    flags = [set(standing.flags) for _competitor, standing in placed]
+    common = set.intersection(*flags) if len(flags) > 1 else set()
+    component = None
+    for competitor, standing in shown:
+        starts = component is not None and standing.component != component
+        component = standing.component
+        yield _row(standing, _tags(competitor, standing, common), columns, axis, starts)
+
+
+def axis_of(columns: Sequence[Column]) -> Axis:
+    """One for all three, so that a position means the same rating in each."""
+    estimates = (column.estimate(pk) for column in columns for pk in column.standings)
+    return shared_axis(estimate for estimate in estimates if estimate)
+
+
+def _in_order(columns: Sequence[Column]) -> Iterator[Placed]:
+    seen: set[int] = set()
+    for column in columns:
+        for standing in in_order(column.standings.values()):
+            if standing.competitor_id not in seen:
+                seen.add(standing.competitor_id)
+                yield standing.competitor, standing
+
+
+def in_order(standings: Iterable[Standing]) -> list[Standing]:
+    """As a board lists them."""
+    return sorted(standings, key=_place)
+
+
+def _place(standing: Standing) -> tuple[float, ...]:
+    """Groups that can be compared, the ranked ones first, by falling rating."""
+    rating = float("inf") if standing.rating is None else -standing.rating
+    return (standing.component, standing.rank_lower is None, rating, standing.pk)
+
+
+def _row(
+    standing: Standing, tags: tuple[str, ...], columns: Sequence[Column], axis: Axis, starts: bool
+) -> Row:
+    competitor = standing.competitor
+    style = None if columns[-1].is_behind else columns[-1].standings.get(competitor.pk)
+    return Row(
+        rank=rank_words(standing),
+        tied_first=standing.tied_first,
+        name=competitor.name,
+        organisation=competitor.organisation,
+        tags=tags,
+        cells=tuple(_cell(column, competitor.pk, axis) for column in columns),
+        hard_move=_hard_move(columns, competitor.pk),
+        hard_kind=_hard_kind(columns, competitor.pk),
+        move="" if style is None or style.shift is None else signed(style.shift),
+        move_interval=_move_interval(style),
+        move_kind=_move_kind(style),
+        votes=f"{standing.battles:,}",
+        starts_component=starts,
+    )
+
+
+def _hard_move(columns: Sequence[Column], competitor: int) -> str:
+    """The rating on hard prompts less the overall one: no interval, for the boards share votes."""
+    overall, hard = _overall_and_hard(columns, competitor)
+    return "" if overall is None or hard is None else signed(hard.rating - overall.rating)
+
+
+def _overall_and_hard(columns: Sequence[Column], competitor: int) -> tuple[Estimate | None, Estimate | None]:
+    """Two boards of which one doesn't know the other's votes aren't laid side by side."""
+    overall, hard = columns[:2]
+    if overall.is_behind or hard.is_behind:
+        return None, None
+    return overall.estimate(competitor), hard.estimate(competitor)
+
+
+def _hard_kind(columns: Sequence[Column], competitor: int) -> str:
+    """Marked only where the two intervals don't meet, which asks for more than a test of the move would."""
+    overall, hard = _overall_and_hard(columns, competitor)
+    if overall is None or hard is None:
+        return ""
+    if overall.upper is not None and hard.lower is not None and hard.lower > overall.upper:
+        return "gain"
+    if overall.lower is not None and hard.upper is not None and hard.upper < overall.lower:
+        return "loss"
+    return ""
+
+
+def _move_interval(style: Standing | None) -> str:
+    if style is None or style.shift_lower is None or style.shift_upper is None:
+        return ""
+    return f"{signed(style.shift_lower)} … {signed(style.shift_upper)}"
+
+
+def _move_kind(style: Standing | None) -> str:
+    if style is None or style.shift is None or not is_settled(style):
+        return ""
+    return "gain" if style.shift > 0 else "loss"
+
+
+def is_settled(standing: Standing | None) -> bool:
+    """Does the interval of the style move leave out zero?"""
+    if standing is None or standing.shift_lower is None or standing.shift_upper is None:
+        return False
+    return standing.shift_lower > 0 or standing.shift_upper < 0
+
+
+def rank_words(standing: Standing) -> str:
+    if standing.rank_lower is None:
+        return "–"
+    if standing.rank_lower == standing.rank_upper:
+        return str(standing.rank_lower)
+    return f"{standing.rank_lower}–{standing.rank_upper}"
+
+
+def _cell(column: Column, competitor: int, axis: Axis) -> Cell:
+    estimate = column.estimate(competitor)
+    if estimate is None:
+        return Cell(column.board.name, "–", _("no rating"), None)
+    figure, lower, upper = f"{estimate.rating:.0f}", estimate.lower, estimate.upper
+    if lower is None and upper is None:
+        # A dot without a bar would look like the surest rating of all.
+        label = _("%(rating)s, no interval yet") % {"rating": figure}
+        return Cell(column.board.name, figure, label, None, _("no interval yet"))
+    ends = {"rating": figure, "lower": f"{lower or 0:.0f}", "upper": f"{upper or 0:.0f}"}
+    if upper is None:
+        label, shown = _("%(rating)s, at least %(lower)s"), _("%(lower)s or more")
+    elif lower is None:
+        label, shown = _("%(rating)s, at most %(upper)s"), _("%(upper)s or less")
+    else:
+        label, shown = _("%(rating)s, interval from %(lower)s to %(upper)s"), "%(lower)s … %(upper)s"
+    return Cell(column.board.name, figure, label % ends, axis.mark(estimate), shown % ends)
+
+
+def flags_in_words(standing: Standing) -> list[str]:
+    """Without those that another flag, or the row itself, says already."""
+    return [str(FLAGS[flag]) for flag in standing.flags if FLAGS[flag]]
+
+
+def _tags(competitor: Competitor, standing: Standing, common: set[str]) -> tuple[str, ...]:
+    """A flag that every row carries is a warning below the table, and no tag in each row."""
+    tags = [str(FLAGS[flag]) for flag in standing.flags if flag not in common and FLAGS[flag]]
+    if competitor.status != Competitor.Status.ACTIVE:
+        tags.append(competitor.get_status_display().lower())
+    if competitor.role == Competitor.Role.SENTINEL:
+        tags.append(_("sentinel"))
+    return tuple(tags)
+
+
+# Every provisional standing also says what makes it so.
+FLAGS = {
+    "provisional": "",
+    "unbounded_above": gettext_lazy("no upper bound"),
+    "unbounded_below": gettext_lazy("no lower bound"),
+    # Of raters, or of prompts, on snapshots from before there were two flags.
+    "too_few_raters": gettext_lazy("too few raters"),
+    "too_few_prompts": gettext_lazy("too few prompts"),
+    "unranked": gettext_lazy("unranked"),
+    # Said under the rating itself.
+    "no_interval": "",
+}

@@ -1,0 +1,374 @@
+"""Two models of a campaign head to head, on every board and source the visitor may see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from arena.corpus.models import Competitor
+from arena.leaderboards.boards import board_facts
+from arena.leaderboards.boards.board_page import Source, choose_source, columns_of, sources
+from arena.leaderboards.boards.board_rows import Column
+from arena.leaderboards.boards.compare_words import (
+    Figure,
+    headline,
+    net_of,
+    options_of,
+    replacement,
+    score_of,
+)
+from arena.leaderboards.boards.duels import (
+    NONE,
+    Duel,
+    say_interval,
+    say_p,
+    say_points,
+    say_rate,
+    say_rates,
+    say_share,
+    say_shares,
+    say_verdict,
+)
+from arena.leaderboards.intervals import Axis, Estimate, Mark, Tick, shared_axis
+from arena.leaderboards.models import Leaderboard, PairResult, Snapshot
+from arena.leaderboards.plans.registration_words import say_registered
+from arena.leaderboards.sentences import signed
+
+MCNEMAR_EXACT_BELOW = 25
+"""Prompts that went one way or the other; from so many on the test is the mid-p one (ratings.proportions)."""
+ROUND = (2000, 1000, 500, 200, 100, 50, 20, 10, 5)
+
+
+@dataclass(frozen=True)
+class Line:
+    """The two on one board of one source."""
+
+    source: str
+    board: str
+    key: str
+    points: Figure
+    label: str
+    mark: Mark | None
+    score: Figure
+    net: Figure
+    verdict: str
+    kind: str
+    p: str
+    own_p: str = ""
+
+
+@dataclass(frozen=True)
+class CategoryLine:
+    name: str
+    counts: str
+    points: Figure
+    net: Figure
+
+
+@dataclass(frozen=True)
+class Need:
+    points: str
+    raters: str
+    prompts: str
+    votes: str
+
+
+@dataclass(frozen=True)
+class Direct:
+    """What the battles of the two with each other say, on the overall board of the chosen source."""
+
+    wins: int
+    losses: int
+    ties: int
+    both_bad: int | None
+    net: Figure
+    clustered_by: str
+    net_p: str
+    sign: Figure | None
+    sign_p: str
+    prompts_a: int
+    prompts_b: int
+    prompts: int
+    mcnemar_p: str
+    mcnemar_kind: str
+    e: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Models that can be chosen, and which two are."""
+
+    names: list[str]
+    a: str
+    b: str
+
+
+@dataclass(frozen=True)
+class Page:
+    choice: Choice
+    sources: list[Source]
+    source: Source | None
+    headline: str
+    replacement: str
+    simulated: str
+    margin: str
+    low: str
+    high: str
+    zero: str
+    band_start: str
+    band_end: str
+    ticks: list[Tick]
+    lines: list[Line]
+    direct: Direct | None
+    found: bool
+    detailed: bool
+    nearly: bool
+    categories: list[CategoryLine]
+    needs: list[Need]
+    style: str
+    snapshots: list[Snapshot]
+    registered: list[str]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """One board of one source with its pair; without one there is no snapshot or a model isn't in it."""
+
+    source: Source
+    column: Column
+    duel: Duel | None
+
+
+def names_of(boards: Iterable[Leaderboard]) -> list[str]:
+    """Every model on a newest snapshot of these boards, by falling rating on the first that has it."""
+    seen: dict[str, None] = {}
+    for board in boards:
+        snapshot = board.snapshots.first()
+        if snapshot is not None:
+            standings = snapshot.standings.select_related("competitor").order_by("component", "-rating", "pk")
+            seen |= dict.fromkeys(standing.competitor.name for standing in standings)
+    return list(seen)
+
+
+def is_a_duel(boards: QuerySet[Leaderboard]) -> bool:
+    """Two models and no more: then the page about two is the one to open."""
+    newest = Snapshot.objects.filter(leaderboard__in=boards).order_by("-pk").first()
+    return newest is not None and newest.counts["competitors"] == 2
+
+
+def choose(names: Sequence[str], a: str, b: str) -> Choice:
+    """Those asked for; whatever isn't said is the best of the others."""
+    rest = [name for name in names if name not in (a, b)]
+    a = a or next(iter(rest), "")
+    b = b or next((name for name in rest if name != a), "")
+    return Choice(list(names), a, b)
+
+
+def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
+    tabs = sources(boards)
+    source = choose_source(tabs, list(boards), wanted)
+    found = list(_find(boards, tabs, choice))
+    mine = [one for one in found if one.source == source]
+    main = next((one.duel for one in mine if one.duel), None)
+    margin, level = options_of(main)
+    estimates = [one.duel.estimate for one in found if one.duel and one.duel.estimate]
+    ends = [Estimate(bound, None, None) for bound in (-margin, margin)]
+    axis = shared_axis([*estimates, *ends], around=0.0)
+    snapshots = [one.column.snapshot for one in found if one.column.snapshot and one.duel]
+    simulated = board_facts.say_simulated(snapshots)
+    return Page(
+        choice=choice,
+        sources=tabs,
+        source=source,
+        headline=headline(main, choice.a, choice.b, source) if main and source else "",
+        replacement=replacement(main, choice.a, choice.b, margin, level) if main else "",
+        simulated=simulated,
+        margin=f"{margin:g}",
+        low=signed(axis.low),
+        high=signed(axis.high),
+        zero=axis.place(0.0),
+        band_start=axis.place(-margin),
+        band_end=axis.place(margin),
+        ticks=_ticks(axis),
+        lines=[_line(one, choice, axis, margin) for one in found if one.column.snapshot],
+        direct=_direct(main) if main and main.direct else None,
+        found=main is not None,
+        detailed=bool(main and (main.pair.details or not main.battles)),
+        nearly=any(snapshot.counts.get("pairs_nearly") for snapshot in snapshots),
+        categories=list(_categories(main)) if main else [],
+        needs=list(_needs(main)) if main else [],
+        style=_style(mine, choice),
+        snapshots=snapshots,
+        registered=say_registered([one.column.snapshot for one in mine if one.column.snapshot]),
+    )
+
+
+def _find(boards: Sequence[Leaderboard], tabs: Iterable[Source], choice: Choice) -> Iterator[_Found]:
+    for source in tabs:
+        for column in columns_of(boards, source):
+            yield _Found(source, column, _duel(column, choice))
+
+
+def _duel(column: Column, choice: Choice) -> Duel | None:
+    by_name = {standing.competitor.name: standing.competitor for standing in column.standings.values()}
+    a, b = by_name.get(choice.a), by_name.get(choice.b)
+    if column.snapshot is None or a is None or b is None:
+        return None
+    return find_duel(column.snapshot, a, b)
+
+
+def find_duel(snapshot: Snapshot, a: Competitor, b: Competitor) -> Duel | None:
+    low, high = sorted((a.pk, b.pk))
+    pair = snapshot.pairs.filter(first=low, second=high).first()
+    return None if pair is None else Duel(pair, turned=a.pk > b.pk)
+
+
+def _ticks(axis: Axis) -> list[Tick]:
+    """No difference, and one round number on either side as far as the axis goes."""
+    reach = max(-axis.low, axis.high)
+    step = next((step for step in ROUND if step <= 0.8 * reach), ROUND[-1])
+    shown = [n for n in (-step, 0, step) if axis.low <= n <= axis.high]
+    return [Tick(signed(n), axis.place(n), n == 0) for n in shown]
+
+
+def _line(one: _Found, choice: Choice, axis: Axis, margin: float) -> Line:
+    duel, heading = one.duel, one.column.heading
+    common = {"source": one.source.title, "board": heading, "key": one.column.board.name}
+    if duel is None:
+        none = Figure(NONE)
+        return Line(
+            **common,
+            points=none,
+            label="",
+            mark=None,
+            score=none,
+            net=none,
+            verdict=_("no pair"),
+            kind="",
+            p="",
+        )
+    estimate = duel.estimate
+    interval = say_interval(estimate.lower, estimate.upper) if estimate else ""
+    label = _("%(points)s points, interval %(interval)s") % {
+        "points": say_points(estimate),
+        "interval": interval or _("unknown"),
+    }
+    return Line(
+        **common,
+        points=Figure(say_points(estimate), interval),
+        label=label,
+        mark=None if estimate is None else axis.mark(estimate),
+        score=score_of(duel),
+        net=net_of(duel),
+        verdict=say_verdict(duel, choice.a, choice.b, margin),
+        kind=_kind(duel),
+        p=say_p(duel.pair.p_adjusted),
+        own_p="" if duel.pair.p is None else say_p(duel.pair.p),
+    )
+
+
+def _kind(duel: Duel) -> str:
+    """Whose colour the verdict has: the side ahead, or neither."""
+    estimate = duel.estimate
+    if duel.pair.verdict != PairResult.Verdict.DIFFERENT or estimate is None:
+        return ""
+    return "a" if estimate.rating > 0 else "b"
+
+
+def _direct(duel: Duel) -> Direct:
+    direct: dict[str, Any] = duel.direct or {}
+    estimate, lower, upper = duel.net(direct["net"])
+    sign, mcnemar, bet = direct["sign"], direct["mcnemar"], direct["e"]
+    first, second = duel.sided(mcnemar, "only_first", "only_second") if mcnemar else (0, 0)
+    snapshot = duel.pair.snapshot
+    has_drawn = board_facts.has_drawn(snapshot.leaderboard.campaign)
+    return Direct(
+        wins=duel.wins,
+        losses=duel.losses,
+        ties=duel.ties - direct["both_bad"],
+        both_bad=direct["both_bad"] if board_facts.offers_both_bad(snapshot, has_drawn) else None,
+        net=Figure(say_rate(estimate), say_rates(lower, upper)),
+        clustered_by=direct["net"]["clustered_by"],
+        net_p=say_p(direct["net"]["p"]),
+        sign=_sign(sign, duel.turned) if sign else None,
+        sign_p=say_p(sign["p"]) if sign else "",
+        prompts_a=first,
+        prompts_b=second,
+        prompts=mcnemar["prompts"] if mcnemar else 0,
+        mcnemar_p=say_p(mcnemar["p"]) if mcnemar else "",
+        mcnemar_kind=_("exact") if first + second < MCNEMAR_EXACT_BELOW else _("mid-p"),
+        e="" if bet is None else _say_e(bet["e"]),
+    )
+
+
+def _sign(sign: dict[str, Any], turned: bool) -> Figure:
+    share = sign["share"]
+    three = share["estimate"], share["lower"], share["upper"]
+    estimate, lower, upper = (1 - three[0], 1 - three[2], 1 - three[1]) if turned else three
+    return Figure(say_share(estimate), say_shares(lower, upper))
+
+
+def _say_e(e: float | None) -> str:
+    if e is None:
+        return _("beyond counting")
+    return f"{e:,.0f}" if e >= 10 else f"{e:.2g}"
+
+
+def _categories(duel: Duel) -> Iterator[CategoryLine]:
+    for one in duel.details.get("categories", []):
+        wins, losses = duel.sided(one, "wins", "losses")
+        estimate, lower, upper = duel.net(one["net"])
+        points = Figure(NONE)
+        if one["difference"] is not None:
+            ends = (one["lower"], one["upper"])
+            low, high = ends if not duel.turned else tuple(None if v is None else -v for v in ends[::-1])
+            difference = -one["difference"] if duel.turned else one["difference"]
+            points = Figure(say_points(Estimate(difference, low, high)), say_interval(low, high))
+        yield CategoryLine(
+            name=one["category"] or _("no category"),
+            counts=f"{wins} : {losses} ({one['ties']})",
+            points=points,
+            net=Figure(say_rate(estimate), say_rates(lower, upper)),
+        )
+
+
+def _needs(duel: Duel) -> Iterator[Need]:
+    for need in duel.details.get("needs", []):
+        new = need["new"]
+        yield Need(
+            points=f"{need['points']:g}",
+            raters=_say_count(new.get("rater")),
+            prompts=_say_count(new.get("prompt")),
+            # Snapshots of before have `votes`, as if each came with a new rater and prompt: not said.
+            votes=_say_count(need.get("votes_by_same")),
+        )
+
+
+def _say_count(count: int | str | None) -> str:
+    if count is None:
+        return NONE
+    if isinstance(count, str):
+        return _("not reachable")
+    return f"{count:,}" if count else _("none: the present votes would find it")
+
+
+def _style(mine: Sequence[_Found], choice: Choice) -> str:
+    """How much of the difference goes with style: its change between the plain and the controlled board."""
+    by_board = {one.column.board.name: one for one in mine}
+    plain, styled = by_board.get("overall"), by_board.get("style")
+    if not (plain and styled and plain.duel and styled.duel):
+        return ""
+    before, after = plain.duel.estimate, styled.duel.estimate
+    if before is None or after is None:
+        return ""
+    words = {
+        "before": f"{before.rating:+.0f}".replace("-", "−"),
+        "after": f"{after.rating:+.0f}".replace("-", "−"),
+        "a": choice.a,
+        "b": choice.b,
+    }
+    return _("At equal length and format the difference goes from %(before)s to %(after)s points.") % words

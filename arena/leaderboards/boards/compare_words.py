@@ -1,0 +1,98 @@
+"""What the page on two models says of a pair: its sentence, its answer, and its figures as written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from arena.leaderboards import sentences
+from arena.leaderboards.boards.board_page import Source, opening_of
+from arena.leaderboards.boards.duels import (
+    NONE,
+    Duel,
+    say_headline,
+    say_p,
+    say_rate,
+    say_rates,
+    say_replacement,
+    say_share,
+    say_shares,
+    tie_odds_of,
+)
+from arena.leaderboards.models import PairResult
+from ratings.scale import expected_score
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number with its interval, as written."""
+
+    text: str
+    interval: str = ""
+
+
+def headline(duel: Duel, name_a: str, name_b: str, source: Source) -> str:
+    margin, level = options_of(duel)
+    snapshot = duel.pair.snapshot
+    opening = opening_of(source, snapshot, bool(snapshot.counts["simulated"]))
+    clauses = [say_headline(duel, name_a, name_b, margin)]
+    p = duel.pair.equivalence_adjusted
+    if duel.pair.verdict == PairResult.Verdict.EQUIVALENT and p is not None:
+        words = _(
+            "the test of equivalence, at the level of %(level)s with all pairs of the board, gives %(p)s"
+        )
+        clauses.append(words % {"level": f"{100 * level:g} %", "p": say_p(p)})
+    return sentences.compose(opening, clauses)
+
+
+def replacement(duel: Duel, name_a: str, name_b: str, margin: float, level: float) -> str:
+    """The answer, or why a large board has none for this pair."""
+    if duel.pair.details is None and duel.estimate is not None:
+        words = _(
+            "%(a)s in place of %(b)s? Not tested: on a board this large that is kept for the pairs that met"
+            " most often."
+        )
+        return words % {"a": name_a, "b": name_b}
+    return say_replacement(duel, name_a, name_b, margin, level)
+
+
+def options_of(duel: Duel | None) -> tuple[float, float]:
+    """The margin in points and the level of the tests, of the snapshot the page is about."""
+    if duel is None:
+        return 10.0, 0.05
+    options = duel.pair.snapshot.options
+    return float(options["margin"]), 1 - float(options["confidence"])
+
+
+def score_of(duel: Duel) -> Figure:
+    """As stored; of a pair whose details aren't kept, what follows from its difference."""
+    if score := duel.effect("expected_score"):
+        return Figure(say_share(score[0]), say_shares(*score[1:]))
+    three = _scores(duel)
+    if three is None:
+        return Figure(NONE)
+    estimate, lower, upper = three
+    return Figure(say_share(estimate), "" if lower is None or upper is None else say_shares(lower, upper))
+
+
+def net_of(duel: Duel) -> Figure:
+    if net := duel.effect("net_rate"):
+        return Figure(say_rate(net[0]), say_rates(*net[1:]))
+    three = _scores(duel)
+    if three is None:
+        return Figure(NONE)
+    estimate, lower, upper = (None if score is None else 2 * score - 1 for score in three)
+    return Figure(NONE if estimate is None else say_rate(estimate), say_rates(lower, upper))
+
+
+def _scores(duel: Duel) -> tuple[float, float | None, float | None] | None:
+    estimate = duel.estimate
+    if estimate is None or duel.pair.details is not None:
+        return None
+    odds = tie_odds_of(duel.pair.snapshot)
+    lower, upper = (
+        None if end is None else expected_score(end, tie_odds=odds)
+        for end in (estimate.lower, estimate.upper)
+    )
+    return expected_score(estimate.rating, tie_odds=odds), lower, upper

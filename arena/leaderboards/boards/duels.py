@@ -1,0 +1,186 @@
+"""A stored pair seen from either side, and how its numbers are written. Reads rows; computes nothing new."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from arena.leaderboards.intervals import Estimate
+from arena.leaderboards.models import PairResult, Snapshot
+from arena.leaderboards.sentences import signed
+from ratings.scale import expected_score
+
+Verdict = PairResult.Verdict
+NONE = "–"
+
+
+@dataclass(frozen=True)
+class Duel:
+    """a less b. The stored row has the smaller id first; `turned` when a is the second one there."""
+
+    pair: PairResult
+    turned: bool
+
+    @property
+    def estimate(self) -> Estimate | None:
+        if self.pair.difference is None:
+            return None
+        ends = (self.pair.lower, self.pair.upper)
+        lower, upper = (_minus(ends[1]), _minus(ends[0])) if self.turned else ends
+        return Estimate(-self.pair.difference if self.turned else self.pair.difference, lower, upper)
+
+    @property
+    def wins(self) -> int:
+        return self.pair.losses if self.turned else self.pair.wins
+
+    @property
+    def losses(self) -> int:
+        return self.pair.wins if self.turned else self.pair.losses
+
+    @property
+    def ties(self) -> int:
+        return self.pair.ties
+
+    @property
+    def battles(self) -> int:
+        return self.wins + self.losses + self.ties
+
+    @property
+    def details(self) -> dict[str, Any]:
+        return self.pair.details or {}
+
+    @property
+    def direct(self) -> dict[str, Any] | None:
+        return self.details.get("direct")
+
+    @property
+    def worse_p(self) -> float | None:
+        """One-sided p of "a is worse than b by the margin or more"; small: it isn't."""
+        return self.details.get("better_p" if self.turned else "worse_p")
+
+    def effect(self, name: str) -> tuple[float, float, float] | None:
+        """Estimate, lower and upper end: expected_score (about ½) or net_rate, twice that less 1."""
+        effect = self.details.get("effect")
+        if not effect:
+            return None
+        # Snapshots of before name the score win_probability; their net rate took ties off twice.
+        three = effect.get("expected_score") or effect["win_probability"]
+        estimate, lower, upper = three if not self.turned else [1 - score for score in three]
+        if self.turned:
+            lower, upper = upper, lower
+        if name == "net_rate":
+            return 2 * estimate - 1, 2 * lower - 1, 2 * upper - 1
+        return estimate, lower, upper
+
+    @property
+    def observed_score(self) -> float | None:
+        """Of a in their own battles, a tie counting half; None if they never met."""
+        return (self.wins + self.ties / 2) / self.battles if self.battles else None
+
+    def predicted_score(self, tie_odds: float) -> float | None:
+        """Of a, by the ratings: on the scale of `observed_score`."""
+        return None if self.estimate is None else expected_score(self.estimate.rating, tie_odds=tie_odds)
+
+    def net(self, net: dict[str, Any]) -> tuple[float, float | None, float | None]:
+        """A stored net rate from a's side."""
+        if not self.turned:
+            return net["estimate"], net["lower"], net["upper"]
+        return -net["estimate"], _minus(net["upper"]), _minus(net["lower"])
+
+    def sided(self, stored: dict[str, Any], first: str, second: str) -> tuple[int, int]:
+        """Two stored counts, a's first."""
+        return (stored[second], stored[first]) if self.turned else (stored[first], stored[second])
+
+
+def tie_odds_of(snapshot: Snapshot) -> float:
+    """Davidson's ν, 0 on a board without ties as an outcome of their own."""
+    return snapshot.counts.get("tie_odds") or 0.0
+
+
+def _minus(value: float | None) -> float | None:
+    return None if value is None else 0.0 - value
+
+
+def say_points(estimate: Estimate | None) -> str:
+    return NONE if estimate is None else signed(estimate.rating)
+
+
+def say_interval(lower: float | None, upper: float | None) -> str:
+    return "" if lower is None or upper is None else f"{signed(lower)} … {signed(upper)}"
+
+
+def say_share(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def say_shares(lower: float, upper: float) -> str:
+    return f"{100 * lower:.0f} … {100 * upper:.0f} %"
+
+
+def say_rate(rate: float) -> str:
+    return f"{signed(100 * rate)} %"
+
+
+def say_rates(lower: float | None, upper: float | None) -> str:
+    if lower is None or upper is None:
+        return ""
+    return f"{signed(100 * lower)} … {signed(100 * upper)} %"
+
+
+def say_p(p: float | None) -> str:
+    if p is None:
+        return NONE
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
+
+
+def say_verdict(duel: Duel, name_a: str, name_b: str, margin: float) -> str:
+    verdict, estimate = duel.pair.verdict, duel.estimate
+    if verdict in (Verdict.DIFFERENT, Verdict.NEGLIGIBLE) and estimate is not None:
+        ahead = _("%(name)s ahead") % {"name": name_a if estimate.rating > 0 else name_b}
+        return ahead if verdict == Verdict.DIFFERENT else _("%(ahead)s, negligibly") % {"ahead": ahead}
+    if verdict == Verdict.EQUIVALENT:
+        return _("equivalent within %(margin)s points") % {"margin": f"±{margin:g}"}
+    return str(duel.pair.get_verdict_display())
+
+
+def say_headline(duel: Duel, name_a: str, name_b: str, margin: float) -> str:
+    """The clause on top: who is ahead and by how much, that they are equivalent, or that it isn't known."""
+    estimate, verdict = duel.estimate, duel.pair.verdict
+    words = {"a": name_a, "b": name_b, "margin": f"{margin:g}"}
+    if verdict == Verdict.APART:
+        return _("no path of battles leads from %(a)s to %(b)s: they can't be compared") % words
+    if estimate is None:
+        return (
+            _("the difference of %(a)s and %(b)s isn't finite: one of them won or lost every battle") % words
+        )
+    if verdict == Verdict.EQUIVALENT:
+        return _("%(a)s and %(b)s are equivalent: they differ by less than %(margin)s points") % words
+    if verdict == Verdict.UNDECIDED:
+        return _("nothing tells %(a)s and %(b)s apart yet, nor shows them equivalent") % words
+    ahead, behind = (name_a, name_b) if estimate.rating > 0 else (name_b, name_a)
+    words |= {"ahead": ahead, "behind": behind, "points": f"{abs(estimate.rating):.0f}"}
+    if verdict == Verdict.NEGLIGIBLE:
+        return _("%(ahead)s is ahead of %(behind)s, but by less than %(margin)s points") % words
+    return _("%(ahead)s is ahead of %(behind)s by %(points)s points") % words
+
+
+def say_replacement(duel: Duel, name_a: str, name_b: str, margin: float, level: float) -> str:
+    """Non-inferiority of a at the margin, as an answer; "worse" only where the verdict over all pairs is."""
+    estimate, p = duel.estimate, duel.worse_p
+    words = {"a": name_a, "b": name_b, "margin": f"{margin:g}", "p": say_p(p)}
+    if p is None or estimate is None:
+        return ""
+    if p >= level and duel.pair.verdict == Verdict.DIFFERENT and estimate.rating < 0:
+        answers = [_("Don't replace: %(a)s is worse.") % words]
+    else:
+        answer = (
+            _("Replace: %(a)s isn't worse by %(margin)s points or more (%(p)s).")
+            if p < level
+            else _("Not yet: %(a)s may be worse by %(margin)s points or more (%(p)s).")
+        )
+        share = {"share": f"{100 * level:g}"}
+        alone = _("One-sided at %(share)s %%, for this pair alone, as if it had been named beforehand.")
+        answers = [answer % words, alone % share]
+    return " ".join([_("%(a)s in place of %(b)s?") % words, *answers])

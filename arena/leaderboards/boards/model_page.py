@@ -1,0 +1,223 @@
+"""One model of a campaign: its ratings on every board, its opponents, categories, history and exposure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Avg, Count, Q
+from django.utils.translation import gettext as _
+
+from arena.battles.models import Battle
+from arena.campaigns.models import Campaign
+from arena.corpus.models import Competitor
+from arena.leaderboards.boards import board_facts
+from arena.leaderboards.boards.board_page import Source, choose_source, columns_of, sources
+from arena.leaderboards.boards.board_rows import Column, rank_words
+from arena.leaderboards.boards.duels import (
+    NONE,
+    Duel,
+    say_interval,
+    say_points,
+    say_share,
+    say_verdict,
+    tie_odds_of,
+)
+from arena.leaderboards.boards.model_texts import Texts, texts_of
+from arena.leaderboards.models import Leaderboard, Snapshot, Standing
+
+HISTORY = 30
+
+
+@dataclass(frozen=True)
+class BoardLine:
+    source: str
+    board: str
+    rank: str
+    rating: str
+    interval: str
+    record: str
+    both_bad: str
+    usable: str
+
+
+@dataclass(frozen=True)
+class OpponentLine:
+    name: str
+    record: str
+    observed: str
+    predicted: str
+    points: str
+    interval: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class CategoryLine:
+    name: str
+    rating: str
+    interval: str
+    battles: int
+
+
+@dataclass(frozen=True)
+class HistoryLine:
+    snapshot: Snapshot
+    rank: str
+    rating: str
+    interval: str
+    battles: int
+
+
+@dataclass(frozen=True)
+class ExposureLine:
+    kind: str
+    battles: int
+    share: str
+    propensity: str
+
+
+@dataclass(frozen=True)
+class Page:
+    competitor: Competitor
+    sources: list[Source]
+    source: Source | None
+    simulated: str
+    boards: list[BoardLine]
+    opponents: list[OpponentLine]
+    categories: list[CategoryLine]
+    history: list[HistoryLine]
+    exposure: list[ExposureLine]
+    texts: Texts | None
+
+
+def find_competitor(boards: Sequence[Leaderboard], name: str) -> Competitor | None:
+    """A model that a snapshot of these boards names; others aren't known to whoever sees the boards."""
+    standings = Standing.objects.filter(snapshot__leaderboard__in=boards, competitor__name=name)
+    standing = standings.select_related("competitor").first()
+    return None if standing is None else standing.competitor
+
+
+def build(campaign: Campaign, boards: Sequence[Leaderboard], competitor: Competitor, wanted: str) -> Page:
+    tabs = sources(boards)
+    source = choose_source(tabs, list(boards), wanted)
+    columns = {tab.key: columns_of(boards, tab) for tab in tabs}
+    mine = [column for column in columns.get(source.key if source else "", []) if column.snapshot]
+    main = next((column for column in mine if competitor.pk in column.standings), None)
+    has_drawn = board_facts.has_drawn(campaign)
+    shown = [column.snapshot for tab in tabs for column in columns[tab.key] if column.snapshot]
+    return Page(
+        competitor=competitor,
+        sources=tabs,
+        source=source,
+        simulated=board_facts.say_simulated(shown),
+        boards=[line for tab in tabs for line in _boards(tab, columns[tab.key], competitor, has_drawn)],
+        opponents=list(_opponents(main, competitor)) if main else [],
+        categories=list(_categories(main, competitor)) if main else [],
+        history=list(_history(main, competitor)) if main else [],
+        exposure=list(_exposure(campaign, competitor, _newest_cutoff(columns.values()))),
+        texts=texts_of(campaign, competitor),
+    )
+
+
+def _boards(
+    tab: Source, columns: Sequence[Column], competitor: Competitor, has_drawn: bool
+) -> Iterator[BoardLine]:
+    for column in columns:
+        standing = column.standings.get(competitor.pk)
+        if standing is not None and column.snapshot is not None:
+            yield BoardLine(
+                source=tab.title,
+                board=column.heading,
+                rank=rank_words(standing),
+                rating=_points(standing.rating),
+                interval=_interval(standing.lower, standing.upper),
+                record=_record(standing.wins, standing.losses, standing.ties),
+                both_bad=_both_bad(standing, column.snapshot, has_drawn),
+                usable=NONE if standing.usable is None else say_share(standing.usable),
+            )
+
+
+def _both_bad(standing: Standing, snapshot: Snapshot, has_drawn: bool) -> str:
+    if not board_facts.offers_both_bad(snapshot, has_drawn):
+        return _("not offered")
+    return say_share(standing.both_bad / standing.battles) if standing.battles else NONE
+
+
+def _opponents(column: Column, competitor: Competitor) -> Iterator[OpponentLine]:
+    snapshot = column.snapshot
+    if snapshot is None:
+        return
+    pairs = snapshot.pairs.filter(Q(first=competitor) | Q(second=competitor)).defer("details")
+    duels = [
+        Duel(pair, turned=pair.second_id == competitor.pk) for pair in pairs.select_related("first", "second")
+    ]
+    margin, odds = float(snapshot.options["margin"]), tie_odds_of(snapshot)
+    for duel in sorted(duels, key=lambda duel: (-duel.battles, duel.pair.pk)):
+        other = duel.pair.first if duel.turned else duel.pair.second
+        estimate, observed = duel.estimate, duel.observed_score
+        predicted = duel.predicted_score(odds)
+        yield OpponentLine(
+            name=other.name,
+            record=_record(duel.wins, duel.losses, duel.ties),
+            observed=NONE if observed is None else say_share(observed),
+            predicted=NONE if predicted is None else say_share(predicted),
+            points=say_points(estimate),
+            interval=say_interval(estimate.lower, estimate.upper) if estimate else "",
+            verdict=say_verdict(duel, competitor.name, other.name, margin),
+        )
+
+
+def _categories(column: Column, competitor: Competitor) -> Iterator[CategoryLine]:
+    if column.snapshot is not None:
+        for one in column.snapshot.category_ratings.filter(competitor=competitor):
+            rating = one.in_words or _points(one.rating)
+            yield CategoryLine(one.category, rating, _interval(one.lower, one.upper), one.battles)
+
+
+def _history(column: Column, competitor: Competitor) -> Iterator[HistoryLine]:
+    """The newest first."""
+    standings = Standing.objects.filter(snapshot__leaderboard=column.leaderboard, competitor=competitor)
+    for standing in standings.select_related("snapshot").order_by("-snapshot_id")[:HISTORY]:
+        ends = _interval(standing.lower, standing.upper)
+        yield HistoryLine(
+            standing.snapshot, rank_words(standing), _points(standing.rating), ends, standing.battles
+        )
+
+
+def _newest_cutoff(columns: Iterable[Sequence[Column]]) -> datetime:
+    return max(column.snapshot.cutoff for of_source in columns for column in of_source if column.snapshot)
+
+
+def _exposure(campaign: Campaign, competitor: Competitor, until: datetime) -> Iterator[ExposureLine]:
+    """How often it was drawn, and with what propensity: models shown more are known better.
+
+    Up to the newest snapshot, like all else on the page: a count that moves with each draw would tell a rater
+    whom they have before them.
+    """
+    battles = campaign.battles.filter(drawn_at__lte=until).order_by()
+    mine = battles.filter(Q(competitor_a=competitor) | Q(competitor_b=competitor))
+    totals = dict(battles.values_list("kind").annotate(n=Count("pk")))
+    rows = mine.values_list("kind").annotate(n=Count("pk"), mean=Avg("propensity")).order_by("kind")
+    for kind, n, mean in rows:
+        yield ExposureLine(
+            kind=str(Battle.Kind(kind).label),
+            battles=n,
+            share=say_share(n / totals[kind]),
+            propensity=_("not recorded") if mean is None else f"{mean:.4f}",
+        )
+
+
+def _record(wins: int, losses: int, ties: int) -> str:
+    return f"{wins:,} : {losses:,} ({ties:,})"
+
+
+def _points(value: float | None) -> str:
+    return NONE if value is None else f"{value:.0f}"
+
+
+def _interval(lower: float | None, upper: float | None) -> str:
+    if lower is None and upper is None:
+        return ""
+    return f"{_points(lower)} … {_points(upper)}"

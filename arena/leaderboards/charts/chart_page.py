@@ -1,0 +1,298 @@
+"""The charts of one source's boards, each with the table that holds its numbers. Drawn by the worker."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from arena.leaderboards.boards.board_page import Source, choose_source, columns_of, sources
+from arena.leaderboards.boards.board_rows import Column
+from arena.leaderboards.boards.duels import NONE, say_share
+from arena.leaderboards.charts.chart_rows import ChartRows, rows_of
+from arena.leaderboards.charts.chart_scheme import MOST_LINES, MOST_SLOPES
+from arena.leaderboards.defaults import MOST_CATEGORIES
+from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
+from arena.leaderboards.sentences import signed
+from arena.row_numbers import as_id
+
+TITLES = {
+    "ratings": gettext_lazy("Ratings with their intervals"),
+    "slopes": gettext_lazy("The three boards"),
+    "wins": gettext_lazy("Who beats whom"),
+    "battles": gettext_lazy("How often they met"),
+    "categories": gettext_lazy("By category"),
+    "history": gettext_lazy("Over time"),
+    "style": gettext_lazy("What style is worth"),
+    "price": gettext_lazy("Rating and price"),
+    "elo": gettext_lazy("Online Elo (K = 4)"),
+}
+
+
+MOST_SHOWN = {"slopes": MOST_SLOPES, "history": MOST_LINES, "elo": MOST_LINES}
+MOST_OPEN_CELLS = 400
+ONE_MOMENT = 0.5
+"""From such a share of the votes at one time on, their order is said to be a file's."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Column headings after the first, and rows that begin with their own."""
+
+    head: list[str]
+    rows: list[list[str]]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Chart:
+    name: str
+    title: str
+    drawn: bool
+    failure: str
+    alt: str
+    table: Table
+    sorted_by: int = 0
+    note: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Its table: where it was just sorted, and where it stands alone, unless it is a wall of figures."""
+        cells = len(self.table.head) * len(self.table.rows)
+        return bool(self.sorted_by) or (not self.drawn and cells <= MOST_OPEN_CELLS)
+
+
+@dataclass(frozen=True)
+class Page:
+    sources: list[Source]
+    source: Source | None
+    columns: list[Column]
+    board: str
+    snapshot: Snapshot | None
+    leaderboard: Leaderboard | None
+    charts: list[Chart]
+    waiting: bool
+
+
+def build(boards: Iterable[Leaderboard], wanted: str, board: str, order: str = "") -> Page:
+    """`order`: a chart and the column (1, 2, …) by which its table is sorted, as "categories:2"."""
+    boards = list(boards)
+    tabs = sources(boards)
+    source = choose_source(tabs, boards, wanted)
+    columns = [column for column in columns_of(boards, source) if column.snapshot] if source else []
+    column = next((column for column in columns if column.board.name == board), None)
+    column = column or next(iter(columns), None)
+    if column is None or column.snapshot is None:
+        return Page(tabs, source, columns, board, None, None, [], False)
+    drawn = {chart.name: chart for chart in column.snapshot.charts.defer("light", "dark", "spec")}
+    rows = stored_rows(column.snapshot, drawn.get("elo"))
+    charts = [_sorted(_chart(name, drawn.get(name), rows), order) for name in TITLES]
+    return Page(
+        tabs, source, columns, column.board.name, column.snapshot, column.leaderboard, charts, not drawn
+    )
+
+
+def _sorted(chart: Chart, order: str) -> Chart:
+    """Falling by the number that each cell begins with; an unknown order changes nothing."""
+    name, _colon, column = order.partition(":")
+    place = as_id(column)
+    if name != chart.name or not place or place > len(chart.table.head):
+        return chart
+    rows = sorted(chart.table.rows, key=lambda row: _number(row[place]), reverse=True)
+    return replace(chart, table=replace(chart.table, rows=rows), sorted_by=place)
+
+
+def _number(cell: str) -> float:
+    found = re.match(r"[+−-]?[0-9][0-9,]*(\.[0-9]+)?", cell)
+    return float(found[0].replace(",", "").replace("−", "-")) if found else float("-inf")
+
+
+def stored_rows(snapshot: Snapshot, elo: SnapshotChart | None) -> ChartRows:
+    """As drawn: what was replayed from the votes is read off the stored chart, never in a request."""
+    rows = rows_of(snapshot)
+    if elo is None or elo.failure:
+        return rows
+    spec = SnapshotChart.objects.values_list("spec", flat=True).get(pk=elo.pk)
+    kept = spec["usermeta"] if spec else None
+    if not kept:
+        return rows
+    # Charts drawn before these were kept don't know them.
+    shares = {name: kept.get(name) for name in ("one_moment", "recorded")}
+    return replace(rows, elo=kept["elo"], **shares)
+
+
+def _chart(name: str, chart: SnapshotChart | None, rows: ChartRows) -> Chart:
+    title = str(TITLES[name])
+    return Chart(
+        name=name,
+        title=title,
+        drawn=chart is not None and not chart.failure,
+        failure=chart.failure if chart else "",
+        alt=ngettext(
+            "%(title)s of %(n)d model; the table below holds the same numbers",
+            "%(title)s of %(n)d models; the table below holds the same numbers",
+            len(rows.models),
+        )
+        % {"title": title, "n": len(rows.models)},
+        table=TABLES[name](rows),
+        note=" ".join(filter(None, (say_cut(name, rows), say_order(name, rows), say_bands(name, rows)))),
+    )
+
+
+def say_cut(name: str, rows: ChartRows) -> str:
+    """Which part of the board is drawn, where it isn't all; the table has the rest."""
+    shown, models = MOST_SHOWN.get(name), len(rows.models)
+    if shown and models > shown:
+        return _("Drawn are the first %(n)d of %(all)d models.") % {"n": shown, "all": models}
+    if name == "categories" and len({cell["category"] for cell in rows.categories}) >= MOST_CATEGORIES:
+        words = _("Shown are the %(n)d categories with the most votes; smaller ones are left out.")
+        return words % {"n": MOST_CATEGORIES}
+    return ""
+
+
+def say_order(name: str, rows: ChartRows) -> str:
+    """In which order votes of a file were replayed, and where that isn't one in time."""
+    if name != "elo":
+        return ""
+    if rows.one_moment is not None and rows.one_moment >= ONE_MOMENT:
+        words = _(
+            "%(share)s %% of the votes bear one and the same time, as those of a file without times do:"
+            " their order is the file’s, and this path says nothing about time."
+        )
+        return words % {"share": f"{100 * rows.one_moment:.0f}"}
+    if not rows.recorded:
+        return ""
+    words = _(
+        "%(share)s of the votes came in a file. They are replayed in the order of its lines; the times it"
+        " gives for them aren’t looked at."
+    )
+    return words % {"share": say_share(rows.recorded)}
+
+
+def say_bands(name: str, rows: ChartRows) -> str:
+    """How many neighbours the order alone doesn't tell apart."""
+    neighbours = list(itertools.pairwise(rows.elo))
+    overlapping = sum(upper["lower"] <= lower["upper"] for upper, lower in neighbours)
+    if name != "elo" or not overlapping:
+        return ""
+    words = ngettext(
+        "The band of %(n)d of %(all)d models overlaps that of the next: in another order of the same votes"
+        " the two might change places.",
+        "The bands of %(n)d of %(all)d models overlap that of the next: in another order of the same votes"
+        " the two might change places.",
+        overlapping,
+    )
+    return words % {"n": overlapping, "all": len(rows.elo)}
+
+
+def _ratings(rows: ChartRows) -> Table:
+    found = [
+        [one["model"], *(_points(one[end]) for end in ("rating", "lower", "upper"))] for one in rows.ratings
+    ]
+    return Table([_("Rating"), _("from"), _("to")], found)
+
+
+def _slopes(rows: ChartRows) -> Table:
+    boards = list(dict.fromkeys(point["board"] for point in rows.slopes))
+    cells = {(point["model"], point["board"]): _points(point["rating"]) for point in rows.slopes}
+    return _square(rows.models, boards, cells)
+
+
+def _wins(rows: ChartRows) -> Table:
+    cells = {
+        (cell["model"], cell["against"]): f"{_share(cell['observed'])} ({_share(cell['predicted'])})"
+        for cell in rows.matrix
+    }
+    table = _square(rows.models, rows.models, cells)
+    note = _(
+        "What the row’s model scores against the column’s, a tie counting half; in brackets as predicted."
+    )
+    return Table(table.head, table.rows, note)
+
+
+def _battles(rows: ChartRows) -> Table:
+    cells = {(cell["model"], cell["against"]): f"{cell['battles']:,}" for cell in rows.matrix}
+    return _square(rows.models, rows.models, cells)
+
+
+def _categories(rows: ChartRows) -> Table:
+    names = list(dict.fromkeys(cell["category"] for cell in rows.categories))
+    cells = {(cell["model"], cell["category"]): _with_ends(cell) for cell in rows.categories}
+    table = _square(rows.models, names, cells)
+    note = _(
+        "A category’s models have the same mean here as on the board, so that rows can be read across."
+        " A model that won or lost all its battles there has no finite rating, nor has one whose group won or"
+        " lost all against the others: they say so instead. “–”: no battles that connect it with the others."
+    )
+    return Table(table.head, table.rows, note)
+
+
+def _with_ends(cell: Mapping[str, Any]) -> str:
+    if cell["rating"] is None:
+        return str(cell["says"])
+    return f"{cell['rating']:.0f} ({_points(cell['lower'])} … {_points(cell['upper'])})"
+
+
+def _square(models: Sequence[str], across: Sequence[str], cells: Mapping[tuple[str, str], str]) -> Table:
+    return Table(
+        list(across), [[model, *(cells.get((model, name), NONE) for name in across)] for model in models]
+    )
+
+
+def _points(value: float | None) -> str:
+    return NONE if value is None else f"{value:.0f}"
+
+
+def _share(value: float | None) -> str:
+    return NONE if value is None else say_share(value)
+
+
+def _history(rows: ChartRows) -> Table:
+    moments = list(dict.fromkeys(f"{one['snapshot']}" for one in rows.history))
+    cells = {(one["model"], f"{one['snapshot']}"): _points(one["rating"]) for one in rows.history}
+    return _square(rows.models, moments, cells)
+
+
+def _style(rows: ChartRows) -> Table:
+    found = [
+        [one["feature"], *(_signed(one[name]) for name in ("points", "lower", "upper", "doubled"))]
+        for one in rows.coefficients
+    ]
+    head = [_("Points, typical difference"), _("from"), _("to"), _("Twice as much")]
+    return Table(head if found else [], found)
+
+
+def _price(rows: ChartRows) -> Table:
+    found = [[one["model"], f"{one['dollars']:.2f}", _points(one["rating"])] for one in rows.prices]
+    return Table([_("Dollars for 1,000 responses"), _("Rating")] if found else [], found)
+
+
+def _elo(rows: ChartRows) -> Table:
+    found = [[one["model"], *(_points(one[end]) for end in ("rating", "lower", "upper"))] for one in rows.elo]
+    note = _(
+        "In the order of the battles, from 1000, K = 4. The band is what 200 shuffled orders of the same"
+        " votes give: so much of the figure is chance. It is no interval; the board above has those."
+    )
+    return Table([_("Online Elo"), _("from"), _("to")] if found else [], found, note)
+
+
+def _signed(value: float | None) -> str:
+    return NONE if value is None else signed(value)
+
+
+TABLES = {
+    "ratings": _ratings,
+    "slopes": _slopes,
+    "wins": _wins,
+    "battles": _battles,
+    "categories": _categories,
+    "history": _history,
+    "style": _style,
+    "price": _price,
+    "elo": _elo,
+}

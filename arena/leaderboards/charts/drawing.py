@@ -1,0 +1,55 @@
+"""Draws the charts of the newest snapshots, in the worker: after publication, so none can cost a snapshot.
+
+Until they are drawn the page shows the tables alone; a killed worker's charts are drawn by the next sweep.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import vl_convert
+from django.db import transaction
+
+from arena.leaderboards.charts.chart_rows import ChartRows, rows_of
+from arena.leaderboards.charts.chart_scheme import DARK, LIGHT, NothingToDrawError
+from arena.leaderboards.charts.chart_specs import CHARTS, spec_of
+from arena.leaderboards.charts.undrawn import undrawn
+from arena.leaderboards.fitting.elo_replay import track_of
+from arena.leaderboards.models import Snapshot, SnapshotChart
+
+PNG_SCALE = 2
+
+logger = logging.getLogger(__name__)
+
+
+def draw_missing() -> None:
+    """All charts of every leaderboard's newest snapshot that has none."""
+    for snapshot in undrawn():
+        draw(snapshot)
+
+
+def draw(snapshot: Snapshot) -> None:
+    """Replaces the charts of a snapshot; a chart that fails says why and leaves the others alone."""
+    rows = rows_of(snapshot, track_of(snapshot))
+    drawn = [draw_one(name, rows) for name in CHARTS]
+    for chart in drawn:
+        chart.snapshot = snapshot
+    with transaction.atomic():
+        snapshot.charts.all().delete()
+        SnapshotChart.objects.bulk_create(drawn)
+
+
+def draw_one(name: str, rows: ChartRows) -> SnapshotChart:
+    try:
+        light, dark = (spec_of(name, rows, scheme) for scheme in (LIGHT, DARK))
+        pictures = {
+            "light": vl_convert.vegalite_to_svg(light),
+            "dark": vl_convert.vegalite_to_svg(dark),
+            "png": vl_convert.vegalite_to_png(light, scale=PNG_SCALE),
+        }
+        return SnapshotChart(name=name, spec=light, **pictures)
+    except NothingToDrawError as missing:
+        return SnapshotChart(name=name, failure=f"{missing}")
+    except Exception as error:
+        logger.exception("chart %s failed", name)
+        return SnapshotChart(name=name, failure=f"{type(error).__name__}: {error}")

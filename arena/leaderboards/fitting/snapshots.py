@@ -1,0 +1,396 @@
+"""Snapshots: read, fit, publish. The fit runs outside any transaction, the publication inside one.
+
+Of several workers one computes; what it publishes is whole or not there at all, and until then, or when the
+fit fails, the last snapshot stays.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from time import monotonic
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from arena.leaderboards import sentences
+from arena.leaderboards.fitting import pair_weights, plain_rows
+from arena.leaderboards.fitting.category_boards import CategoryBoard, category_boards
+from arena.leaderboards.fitting.code_version import code_version
+from arena.leaderboards.fitting.combined import CombinedRows, fit_combined
+from arena.leaderboards.fitting.comparisons import BoardRows, Cutoff
+from arena.leaderboards.fitting.make_up import make_up
+from arena.leaderboards.fitting.pair_results import pair_results
+from arena.leaderboards.fitting.sources import Round, cutoff_in, rows_of
+from arena.leaderboards.fitting.usable import both_bad_of, usable_of
+from arena.leaderboards.models import (
+    CategoryRating,
+    Leaderboard,
+    PairResult,
+    Snapshot,
+    SnapshotChart,
+    SnapshotRun,
+    Standing,
+)
+from arena.leaderboards.plans.registration import frozen_plan, options_of, registered_under
+from arena.leaderboards.schedule import request_snapshot
+from ratings.board import STYLE_WARNING, FittedBoard, check_board, fit_board
+from ratings.board_options import LeaderboardOptions
+from ratings.clusters import effective_clusters
+from ratings.errors import NotConvergedError, NotEnoughDataError, RatingsError
+from ratings.leaderboard import assemble
+from ratings.standings import LeaderboardFit
+from ratings.standings import Standing as FittedStanding
+
+logger = logging.getLogger(__name__)
+
+# The command line's default too, so that a downloaded file gives the same numbers there.
+SEED = 0
+BEAT_SECONDS = 10
+
+FLAGS = (
+    "provisional",
+    "unbounded_above",
+    "unbounded_below",
+    "too_few_raters",
+    "too_few_prompts",
+    "no_interval",
+)
+
+
+class LostClaimError(Exception):
+    """Another worker has taken over; this one has nothing to say any more."""
+
+
+@dataclass(frozen=True)
+class Computed:
+    """A snapshot before it is stored, in plain data: keyword arguments of its rows.
+
+    pairs, category_ratings, weights: kept for the newest snapshot alone, and so no part of a replay.
+    """
+
+    counts: dict[str, Any]
+    options: dict[str, Any]
+    coefficients: list[dict[str, Any]]
+    warnings: list[str]
+    vote_digest: str
+    standings: list[dict[str, Any]]
+    pairs: list[dict[str, Any]] = field(default_factory=list)
+    category_ratings: list[dict[str, Any]] = field(default_factory=list)
+    weights: list[dict[str, Any]] = field(default_factory=list)
+
+    def canonical(self) -> bytes:
+        """The bytes by which two computations are compared.
+
+        Without the number of texts: a redaction takes texts out and leaves every number of the fit.
+        """
+        plain = {name: getattr(self, name) for name in REPLAYED}
+        plain["counts"] = {name: n for name, n in self.counts.items() if name != "prompt_texts"}
+        plain["standings"] = sorted(self.standings, key=lambda standing: standing["competitor_id"])
+        return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+REPLAYED = ("vote_digest", "options", "counts", "standings", "coefficients", "warnings")
+
+
+def take_snapshot(leaderboard: Leaderboard) -> SnapshotRun:
+    """Compute now, in this process; the run says how it ended."""
+    run = request_snapshot(leaderboard)
+    do_run(run)
+    return run
+
+
+def do_run(run: SnapshotRun, round_: Round | None = None) -> None:
+    """One attempt from claim to end. Somebody else's attempt is left alone."""
+    if not run.claim_it():
+        run.refresh_from_db()
+        return
+    try:
+        _attempt(run, round_ or Round())
+    except LostClaimError:
+        run.refresh_from_db()
+    except RatingsError as error:
+        logger.exception("snapshot of %s failed", run.leaderboard.slug)
+        run.finish(SnapshotRun.State.FAILED, str(error))
+    except Exception:
+        logger.exception("snapshot of %s failed", run.leaderboard.slug)
+        run.finish(SnapshotRun.State.FAILED, sentences.say_unexpected())
+
+
+def _attempt(run: SnapshotRun, round_: Round) -> None:
+    leaderboard = run.leaderboard
+    options = options_for(leaderboard)
+    rows, cutoff = round_.rows_of(leaderboard)
+    if not len(rows.comparisons):
+        run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_nothing(leaderboard, rows.left_out))
+    elif _is_known(leaderboard, rows, options):
+        run.finish(SnapshotRun.State.UNCHANGED)
+    else:
+        _fit_and_publish(run, rows, options, cutoff)
+
+
+def _fit_and_publish(run: SnapshotRun, rows: BoardRows, options: LeaderboardOptions, cutoff: Cutoff) -> None:
+    """Too little data is no failure: the run says what is missing."""
+    votes = len(rows.comparisons)
+    try:
+        computed = fit(rows, options, cutoff, run)
+    except (NotEnoughDataError, NotConvergedError) as error:
+        logger.info("snapshot of %s: too little data: %s", run.leaderboard.slug, error)
+        unjudged = isinstance(rows, CombinedRows) and not len(rows.both) + len(rows.judged)
+        run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_unsettled(votes, unjudged))
+        return
+    if options.style and not computed.coefficients:
+        why = [warning for warning in computed.warnings if warning.startswith(STYLE_WARNING)]
+        run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_no_style(votes, why))
+        return
+    publish(run, computed, cutoff, options.seed)
+
+
+def options_for(leaderboard: Leaderboard) -> LeaderboardOptions:
+    planned = options_of(frozen_plan(leaderboard.campaign_id))
+    is_combined = leaderboard.source == Leaderboard.Source.COMBINED
+    return LeaderboardOptions(
+        **planned | leaderboard.policies,
+        style=leaderboard.style_control,
+        # Neither resampled nor fitted by another engine: none has this fit.
+        bootstrap=0 if is_combined else settings.BOOTSTRAP_RESAMPLES,
+        check=not is_combined,
+        seed=SEED,
+    )
+
+
+def fit(
+    rows: BoardRows, options: LeaderboardOptions, cutoff: Cutoff, run: SnapshotRun | None = None
+) -> Computed:
+    board, fitted, more = _fitted(rows, options, run)
+    if cutoff.last_judgment_id:
+        more |= {"last_judgment_id": cutoff.last_judgment_id}
+    categories = list(category_boards(rows, options))
+    more |= {
+        "last_id": cutoff.last_id,
+        "pairs_nearly": any(not d.exact for d in board.pair_clusters.values()),
+    }
+    return Computed(
+        counts=_facts(rows) | more | _findings(fitted) | make_up(rows),
+        options=_plain(options),
+        coefficients=[asdict(coefficient) for coefficient in fitted.coefficients],
+        warnings=list(fitted.warnings),
+        vote_digest=rows.digest,
+        standings=list(_standings(fitted, rows)),
+        pairs=pair_results(board, rows, categories),
+        category_ratings=list(_category_ratings(categories, rows.competitors)),
+        weights=pair_weights.rows_of(board, rows.competitors),
+    )
+
+
+def _fitted(
+    rows: BoardRows, options: LeaderboardOptions, run: SnapshotRun | None
+) -> tuple[FittedBoard, LeaderboardFit, dict[str, Any]]:
+    """The fit, the leaderboard it gives, and what else there is to say of it."""
+    if isinstance(rows, CombinedRows):
+        combined = fit_combined(rows, options)
+        return combined.board, combined.leaderboard, {"combined": dict(combined.facts)}
+    beats = None if run is None else Heartbeat(run)
+    board = fit_board(rows.comparisons, options)
+    return board, assemble(board, rows.comparisons, check_board(board), beats), {}
+
+
+def _category_ratings(
+    categories: Sequence[CategoryBoard], competitors: Sequence[int]
+) -> Iterator[dict[str, Any]]:
+    for category in categories:
+        for number, competitor in enumerate(competitors):
+            rating, lower, upper = (
+                None if values[number] != values[number] else round(float(values[number]), 6)
+                for values in (category.rating, category.lower, category.upper)
+            )
+            if rating is not None or category.unbounded[number]:
+                yield {
+                    "category": category.name,
+                    "competitor_id": competitor,
+                    "rating": rating,
+                    "lower": lower,
+                    "upper": upper,
+                    "battles": int(category.battles[number]),
+                    "unbounded": category.unbounded[number] or "",
+                }
+
+
+class Heartbeat:
+    """Renews the lease while a fit makes progress."""
+
+    def __init__(self, run: SnapshotRun) -> None:
+        self.run = run
+        self.last = monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        if monotonic() - self.last < BEAT_SECONDS:
+            return
+        self.last = monotonic()
+        if not self.run.beat():
+            raise LostClaimError
+
+
+def publish(run: SnapshotRun, computed: Computed, cutoff: Cutoff, seed: int) -> Snapshot:
+    """Snapshot, standings and the end of the run at once, or, when the claim is gone, nothing."""
+    with transaction.atomic():
+        snapshot = Snapshot.objects.create(
+            leaderboard=run.leaderboard,
+            cutoff=cutoff.at,
+            counts=computed.counts,
+            options=computed.options,
+            coefficients=computed.coefficients,
+            warnings=computed.warnings,
+            vote_digest=computed.vote_digest,
+            code_version=code_version(),
+            seed=seed,
+            plan=registered_under(run.leaderboard),
+        )
+        Standing.objects.bulk_create(
+            Standing(snapshot=snapshot, **standing) for standing in computed.standings
+        )
+        _replace_derived(snapshot, computed)
+        pair_weights.store(snapshot, computed.weights)
+        if not run.finish(SnapshotRun.State.PUBLISHED, snapshot=snapshot):
+            raise LostClaimError
+    return snapshot
+
+
+def _replace_derived(snapshot: Snapshot, computed: Computed) -> None:
+    """Pairs and categories of the newest snapshot, and no older ones: they can be computed again."""
+    for model in (PairResult, CategoryRating, SnapshotChart):
+        model._default_manager.filter(snapshot__leaderboard=snapshot.leaderboard_id).delete()
+    plain_rows.insert(PairResult, computed.pairs, snapshot_id=snapshot.pk)
+    plain_rows.insert(CategoryRating, computed.category_ratings, snapshot_id=snapshot.pk)
+
+
+def replay(snapshot: Snapshot) -> tuple[Computed, Computed]:
+    """What was stored, and what the same rows give today under the stored options."""
+    stored = stored_in(snapshot)
+    cutoff = cutoff_in(snapshot)
+    cluster = snapshot.options["cluster"]
+    known = snapshot.options | {"cluster": None if cluster is None else tuple(cluster)}
+    rows = rows_of(snapshot.leaderboard, cutoff)
+    return stored, fit(rows, LeaderboardOptions(**known), cutoff)
+
+
+def stored_in(snapshot: Snapshot) -> Computed:
+    return Computed(
+        counts={"hard_at_least": Cutoff.hard_at_least} | snapshot.counts,  # older ones don't name it
+        options=snapshot.options,
+        coefficients=snapshot.coefficients,
+        warnings=snapshot.warnings,
+        vote_digest=snapshot.vote_digest,
+        standings=list(snapshot.standings.order_by("pk").values(*STANDING_FIELDS)),
+    )
+
+
+def differences(stored: Computed, again: Computed) -> list[str]:
+    """Which parts differ, the rows first, for other rows explain all the rest."""
+    before, after = json.loads(stored.canonical()), json.loads(again.canonical())
+    return [part for part in REPLAYED if before[part] != after[part]]
+
+
+def _is_known(leaderboard: Leaderboard, rows: BoardRows, options: LeaderboardOptions) -> bool:
+    """Is the newest snapshot of these rows, by this code, under these options?"""
+    newest = leaderboard.snapshots.first()
+    if newest is None:
+        return False
+    facts = _facts(rows)
+    return (
+        newest.vote_digest == rows.digest
+        and newest.code_version == code_version()
+        and newest.options == _plain(options)
+        # The digest knows competitors by their numbers alone.
+        and set(newest.standings.values_list("competitor_id", flat=True)) == set(rows.competitors)
+        and {name: newest.counts.get(name) for name in facts} == facts
+    )
+
+
+def _plain(options: LeaderboardOptions) -> dict[str, Any]:
+    plain: dict[str, Any] = json.loads(json.dumps(asdict(options), allow_nan=False))
+    return plain
+
+
+def _facts(rows: BoardRows) -> dict[str, Any]:
+    """What the rows alone say."""
+    comparisons = rows.comparisons
+    return dict(rows.counts) | {
+        "left_out": dict(rows.left_out),
+        "length_unit": rows.length_unit,
+        "effective_raters": _effective(comparisons.rater),
+        "effective_prompts": _effective(comparisons.prompt),
+    }
+
+
+def _effective(labels: Any) -> float | None:
+    return None if labels is None else round(effective_clusters(labels), 6)
+
+
+def _findings(fitted: LeaderboardFit) -> dict[str, Any]:
+    """What the fit says about the board as a whole."""
+    return {
+        "competitors": len(fitted.standings),
+        "components": fitted.n_components,
+        "counted": fitted.n_votes,
+        "dropped": fitted.n_dropped,
+        "effective_clusters": fitted.effective_clusters,
+        "design_effect": fitted.design_effect,
+        "interval_method": fitted.method,
+        "estimand": fitted.estimand,
+        "tie_odds": fitted.tie_odds,
+        "policy_moves": [asdict(move) for move in fitted.policy_moves],
+        "check": None if fitted.check is None else asdict(fitted.check),
+    }
+
+
+def _standings(fitted: LeaderboardFit, rows: BoardRows) -> Iterator[dict[str, Any]]:
+    both_bad, usable = both_bad_of(rows), usable_of(rows)
+    for standing in fitted.standings:
+        absolute = {
+            "both_bad": int(both_bad[standing.competitor]),
+            "usable": usable[standing.competitor],
+        }
+        yield _standing(standing, rows.competitors) | absolute
+
+
+def _standing(fitted: FittedStanding, competitors: Sequence[int]) -> dict[str, Any]:
+    flags = [flag for flag in FLAGS if getattr(fitted, flag)]
+    if not fitted.ranked:
+        flags.append("unranked")
+    copied = {name: getattr(fitted, name) for name in COPIED_FIELDS}
+    return copied | {
+        "competitor_id": competitors[fitted.competitor],
+        "flags": flags,
+        # The fit says plain less controlled; a reader asks how far style control moves a model.
+        "shift": _negative(fitted.style_shift),
+        "shift_lower": _negative(fitted.style_shift_upper),
+        "shift_upper": _negative(fitted.style_shift_lower),
+    }
+
+
+def _negative(points: float | None) -> float | None:
+    return None if points is None else 0.0 - points
+
+
+COPIED_FIELDS = (
+    "rating",
+    "lower",
+    "upper",
+    "bootstrap_lower",
+    "bootstrap_upper",
+    "standard_error",
+    "rank_lower",
+    "rank_upper",
+    "tied_first",
+    "component",
+    "battles",
+    "wins",
+    "losses",
+    "ties",
+)
+OWN_FIELDS = ("competitor_id", "flags", "shift", "shift_lower", "shift_upper", "both_bad", "usable")
+STANDING_FIELDS = (*COPIED_FIELDS, *OWN_FIELDS)

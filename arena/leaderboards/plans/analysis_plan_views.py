@@ -1,0 +1,126 @@
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from arena.campaigns.models import Campaign
+from arena.leaderboards.defaults import BOARDS
+from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.plans import plan as planner
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.registration import anything_before
+from arena.raters import access
+from arena.raters.models import Role
+from arena.save_once import RowForm, save_once
+
+
+class AnalysisPlanForm(RowForm):
+    stands_on = ("frozen_at",)
+
+    boards = forms.MultipleChoiceField(
+        label=gettext_lazy("Boards that answer the question"),
+        choices=[(board.name, board.title) for board in BOARDS],
+        initial=[board.name for board in BOARDS],
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    class Meta:
+        model = AnalysisPlan
+        fields = ("question", "margin", "ties", "both_bad", "boards", "raters", "votes")
+        widgets = {"question": forms.Textarea(attrs={"rows": 3})}
+
+
+@require_GET
+@never_cache
+@access.researcher_required
+def analysis_plan(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=slug)
+    return show(request, campaign)
+
+
+def show(request: HttpRequest, campaign: Campaign, form: AnalysisPlanForm | None = None) -> HttpResponse:
+    plans = list(campaign.analysis_plans.select_related("frozen_by"))
+    draft = next((plan for plan in plans if plan.frozen_at is None), None)
+    may_edit = access.has_role(request.user, campaign.team_id, Role.ADMIN)
+    frozen = [plan for plan in plans if plan.frozen_at]
+    if may_edit and form is None and (draft or not frozen):
+        form = AnalysisPlanForm(instance=draft)
+    context: dict[str, Any] = {
+        "campaign": campaign,
+        "draft": draft,
+        "frozen": frozen,
+        "current": frozen[0] if frozen else None,
+        "came_late": came_late(frozen[0]) if frozen else False,
+        "votes_are_in": not frozen and campaign.battles.filter(vote__isnull=False).exists(),
+        "titles": {board.name: board.title for board in BOARDS},
+        "found": detectable(draft or (frozen[0] if frozen else None)),
+        "form": form if may_edit else None,
+        "may_edit": may_edit,
+        "section": "campaigns",
+    }
+    status = 422 if form is not None and form.is_bound else 200
+    return render(request, "leaderboards/analysis_plan.html", context, status=status)
+
+
+def came_late(plan: AnalysisPlan) -> bool:
+    boards = Leaderboard.objects.whole().filter(campaign=plan.campaign_id, source=Leaderboard.Source.RATERS)
+    board = boards.first() or Leaderboard(campaign_id=plan.campaign_id)
+    return plan.frozen_at is not None and anything_before(board, plan.frozen_at)
+
+
+def detectable(plan: AnalysisPlan | None) -> planner.Row | None:
+    """The smallest difference that so many votes by so many raters would show; None: too early to say."""
+    if plan is None or not plan.raters or not plan.votes:
+        return None
+    models = plan.campaign.competitors.filter(status="active").count()
+    prompts = planner.prompts_of(plan.campaign)
+    if models < 2 or not prompts or plan.raters > planner.MOST_RATERS:
+        return None
+    wanted = planner.Plan(
+        models=models,
+        prompts=prompts,
+        raters=plan.raters,
+        votes_each=max(1, round(plan.votes / plan.raters)),
+        tie_share=planner.tie_share_of(plan.campaign),
+        taste=planner.TASTES["usual"],
+        counted=1 - plan.campaign.repeat_share - plan.campaign.gold_share,
+    )
+    return planner.detectable(wanted)
+
+
+@require_POST
+@access.admin_required
+def analysis_plan_save(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Saves the draft, which is made if there is none: the next version after the frozen ones."""
+    campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
+    with transaction.atomic():
+        Campaign.objects.select_for_update().get(pk=campaign.pk)  # versions are given one at a time
+        newest = campaign.analysis_plans.first()
+        draft = newest if newest and newest.frozen_at is None else None
+        number = newest.version + 1 if newest else 1
+        instance = draft or AnalysisPlan(campaign=campaign, version=number)
+        form = AnalysisPlanForm(request.POST, instance=instance)
+        saved = form.is_valid() and save_once(form, form.save)
+    if not saved:
+        return show(request, campaign, form)
+    messages.success(request, _("The draft is saved. It counts once it is frozen."))
+    return redirect("analysis-plan", campaign.slug)
+
+
+@require_POST
+@access.admin_required
+def analysis_plan_freeze(request: HttpRequest, slug: str) -> HttpResponseBase:
+    campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
+    draft = campaign.analysis_plans.filter(frozen_at=None).first()
+    if draft is None or not draft.freeze(request.user):
+        messages.error(request, _("Nothing was frozen: there is no draft, or it has just changed."))
+        return redirect("analysis-plan", campaign.slug)
+    messages.success(request, _("The plan is frozen. It can’t change any more."))
+    return redirect("analysis-plan", campaign.slug)

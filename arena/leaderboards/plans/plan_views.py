@@ -1,0 +1,70 @@
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+from django.views.decorators.vary import vary_on_headers
+
+from arena.campaigns.models import Campaign
+from arena.leaderboards.plans import plan
+from arena.raters import access
+from arena.raters.models import Role
+
+VOTES_EACH = 50  # where the campaign asks for no number
+MARGIN = 50  # points: an expected score of 57 %
+
+
+class PlanForm(forms.Form):
+    raters = forms.IntegerField(min_value=1, max_value=plan.MOST_RATERS, label=_("Raters"))
+    votes = forms.IntegerField(min_value=1, max_value=100_000, label=_("Votes each"))
+    margin = forms.FloatField(min_value=1, max_value=1000, label=_("A difference that matters, in points"))
+    tastes = forms.ChoiceField(
+        choices=[("alike", _("hardly")), ("usual", _("as is usual")), ("apart", _("a lot"))],
+        label=_("Tastes differ"),
+    )
+
+
+@require_GET
+@never_cache
+@vary_on_headers("HX-Request")
+@access.researcher_required
+def campaign_plan(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=slug)
+    given = {
+        "raters": 20,
+        "votes": campaign.quota or VOTES_EACH,
+        "margin": MARGIN,
+        "tastes": "usual",
+    } | request.GET.dict()
+    form = PlanForm(given, auto_id="plan-%s")
+    context = {"campaign": campaign, "form": form, "section": "campaigns"}
+    if form.is_valid():
+        context |= answer(campaign, form.cleaned_data)
+    part = "#plan" if request.headers.get("HX-Request") else ""
+    status = 200 if form.is_valid() else 422
+    return render(request, f"leaderboards/plan.html{part}", context, status=status)
+
+
+def answer(campaign: Campaign, asked: dict) -> dict:
+    models = campaign.competitors.filter(status="active").count()
+    prompts = plan.prompts_of(campaign)
+    if models < 2 or not prompts:
+        return {"is_too_early": True}
+    wanted = plan.Plan(
+        models=models,
+        prompts=prompts,
+        raters=asked["raters"],
+        votes_each=asked["votes"],
+        tie_share=plan.tie_share_of(campaign),
+        taste=plan.TASTES[asked["tastes"]],
+        counted=1 - campaign.repeat_share - campaign.gold_share,
+    )
+    return {
+        "plan": wanted,
+        "found": plan.detectable(wanted),
+        "rows": plan.rows(wanted),
+        "needed": plan.raters_needed(wanted, asked["margin"]),
+        "margin": asked["margin"],
+        "ties_percent": round(100 * wanted.tie_share),
+    }

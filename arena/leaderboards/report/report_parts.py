@@ -1,0 +1,262 @@
+"""What each of the nine parts of a report says, and what it misses."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+
+from django.db.models import Count, F
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from arena.battles.models import Exclusion
+from arena.corpus.models import Competitor, Prompt
+from arena.leaderboards import sentences
+from arena.leaderboards.boards import board_page
+from arena.leaderboards.boards.board_rows import FLAGS, in_order, rank_words
+from arena.leaderboards.charts import chart_page
+from arena.leaderboards.models import PairResult, SnapshotChart, Standing
+from arena.leaderboards.plans.registration import frozen_plan
+from arena.leaderboards.reading.reader_page import failures_by_model, read_competitor
+from arena.leaderboards.reading.reading_models import Reading
+from arena.leaderboards.report.report_draft import Block, Draft, Matter, say_day
+from arena.leaderboards.report.report_protocol import protocol
+
+READ_SHOWN = 50
+READ_ENOUGH = 20
+"""A failure analysis rests on at least so many battles read."""
+PAIRS_SHOWN = 60
+
+
+def _capability(matter: Matter, draft: Draft) -> None:
+    draft.say(matter.text.capability)
+    plan = frozen_plan(matter.campaign)
+    if plan is not None:
+        draft.say(_("The question of the analysis plan: %(question)s") % {"question": plan.question})
+    if not matter.text.capability.strip():
+        draft.missing.append(_("Which ability is measured, in a sentence."))
+
+
+def _items(matter: Matter, draft: Draft) -> None:
+    sets = matter.campaign.prompt_sets.annotate(n=Count("prompts")).order_by("name", "version")
+    draft.lay_out(
+        [_("Prompt set"), _("Prompts"), _("Licence"), _("Published"), "SHA-256"],
+        [
+            [f"{s.name} v{s.version}", s.n, s.licence, say_day(s.published_at), s.content_hash or None]
+            for s in sets
+        ],
+    )
+    prompts = Prompt.objects.filter(prompt_set__in=matter.campaign.prompt_sets.all()).order_by()
+    for name, words in (("category", _("Category")), ("language", _("Language"))):
+        counted = prompts.values_list(name).annotate(n=Count("pk")).order_by("-n", name)
+        draft.lay_out([words, _("Prompts")], [[value or _("not given"), n] for value, n in counted])
+    draft.say(matter.text.sourcing)
+    draft.say(matter.text.contamination)
+    if not matter.text.sourcing.strip():
+        draft.missing.append(_("Where the prompts come from."))
+    if not matter.text.contamination.strip():
+        draft.missing.append(_("Whether models may have seen the prompts, and how that was checked."))
+
+
+def _baselines(matter: Matter, draft: Draft) -> None:
+    draft.say(matter.text.baselines)
+    standings = _standings(matter)
+    sentinels = [s for s in standings if s.competitor.role == Competitor.Role.SENTINEL]
+    draft.lay_out(
+        [_("Sentinel"), _("Rank"), _("Rating"), _("Won : lost (ties)")],
+        [
+            [s.competitor.name, rank_words(s), _points(s.rating), f"{s.wins} : {s.losses} ({s.ties})"]
+            for s in sentinels
+        ],
+    )
+    if not sentinels and not matter.text.baselines.strip():
+        draft.missing.append(_("A baseline: an earlier model, or a trivial one that should lose."))
+
+
+def _headline(matter: Matter, draft: Draft) -> None:
+    if matter.snapshot is None:
+        draft.missing.append(_("A board: no snapshot has been taken."))
+        return
+    draft.say(matter.page.sentence)
+    draft.say(" · ".join(" ".join(filter(None, (f.before, f.figure, f.after))) for f in matter.page.facts))
+    draft.lay_out(
+        [_("Rank"), _("Model"), _("Rating"), _("95 % interval"), _("Battles"), _("To be careful about")],
+        [
+            [
+                rank_words(s),
+                s.competitor.name,
+                _points(s.rating),
+                _interval(s.lower, s.upper),
+                s.battles,
+                ", ".join(str(FLAGS[flag]) for flag in s.flags if FLAGS[flag]) or None,
+            ]
+            for s in _standings(matter)
+        ],
+    )
+    _draw(matter, draft, "ratings")
+
+
+def _breakdowns(matter: Matter, draft: Draft) -> None:
+    columns = [column for column in matter.page.columns if column.snapshot]
+    if not columns:
+        draft.missing.append(_("Boards to break down."))
+        return
+    draft.lay_out(
+        [_("Model"), *(column.heading for column in columns), _("Style move")],
+        [
+            [
+                row.name,
+                *(f"{c.figure} {c.interval}".strip() for c in row.cells if c.board in _names(columns)),
+                row.move,
+            ]
+            for row in matter.page.rows
+        ],
+        _("The boards side by side"),
+    )
+    draft.lay_out(
+        [_("More of"), _("Points, typical difference"), _("Interval"), _("Twice as much")],
+        [[c.name, c.typical, c.interval, c.doubled] for c in matter.page.coefficients],
+        _("What style is worth"),
+    )
+    charts = chart_page.build(
+        [c.leaderboard for c in columns if c.leaderboard], _key(matter), "overall"
+    ).charts
+    table = next((chart.table for chart in charts if chart.name == "categories"), None)
+    if table is not None and table.head:
+        draft.lay_out([_("Model"), *table.head], table.rows, _("By category"))
+
+
+def _names(columns: Sequence[board_page.Column]) -> set[str]:
+    return {column.board.name for column in columns}
+
+
+def _key(matter: Matter) -> str:
+    return matter.page.source.key if matter.page.source else ""
+
+
+def _failures(matter: Matter, draft: Draft) -> None:
+    kinds, lines, read = failures_by_model(matter.campaign)
+    draft.lay_out([_("Model"), *kinds], [[line.name, *line.counts] for line in lines])
+    readings = Reading.objects.filter(battle__campaign=matter.campaign).exclude(failure=Reading.Failure.NONE)
+    readings = readings.select_related("battle__prompt", "battle__competitor_a", "battle__competitor_b")
+    draft.lay_out(
+        [_("Prompt"), _("Model"), _("Failure"), _("Comment")],
+        [
+            [
+                reading.battle.prompt.external_id if reading.battle.prompt else None,
+                read_competitor(reading).name,
+                reading.get_failure_display(),
+                reading.comment,
+            ]
+            for reading in readings[:READ_SHOWN]
+        ],
+        _("Read battles with a failure"),
+    )
+    if read < READ_ENOUGH:
+        words = _("Battles read: %(read)d of the %(enough)d that a failure analysis should rest on.")
+        draft.missing.append(words % {"read": read, "enough": READ_ENOUGH})
+
+
+def _undecided(matter: Matter, draft: Draft) -> None:
+    if matter.snapshot is None:
+        draft.missing.append(_("Pairs to tell apart: no snapshot has been taken."))
+        return
+    pairs = matter.snapshot.pairs.select_related("first", "second")
+    counted = dict(pairs.order_by().values_list("verdict").annotate(n=Count("pk")))
+    words = dict(PairResult.Verdict.choices)
+    draft.lay_out([_("Verdict"), _("Pairs")], [[words[verdict], n] for verdict, n in sorted(counted.items())])
+    open_ = pairs.exclude(verdict=PairResult.Verdict.DIFFERENT)
+    caption = _("Pairs that are not told apart")
+    if (n_open := open_.count()) > PAIRS_SHOWN:
+        shown = {"shown": PAIRS_SHOWN, "all": f"{n_open:,}"}
+        caption = _("Pairs that are not told apart: of %(all)s the %(shown)d nearest to it") % shown
+    draft.lay_out(
+        [_("Pair"), _("Verdict"), _("Points"), _("95 % interval"), _("p (Holm)")],
+        [
+            [
+                f"{p.first.name} – {p.second.name}",
+                p.get_verdict_display(),
+                None if p.difference is None else sentences.signed(p.difference),
+                _interval(p.lower, p.upper),
+                None if p.p_adjusted is None else f"{p.p_adjusted:.3f}",
+            ]
+            for p in open_.order_by(F("p").asc(nulls_last=True), "pk")[:PAIRS_SHOWN]
+        ],
+        caption,
+    )
+    for caution in [*matter.page.cautions, *matter.page.more_cautions]:
+        draft.say(f"{caution.text}{f' ({caution.boards})' if caution.boards else ''}")
+    excluded = Exclusion.objects.filter(campaign=matter.campaign).values_list("rule", "reason")
+    draft.lay_out(
+        [_("Exclusion"), _("Reason")],
+        [[rule, reason] for rule, reason in excluded],
+        _("What was left out, and why"),
+    )
+
+
+def _again(matter: Matter, draft: Draft) -> None:
+    snapshots = [(c.heading, c.snapshot) for c in matter.page.columns if c.snapshot]
+    draft.lay_out(
+        [_("Board"), _("Snapshot"), _("Cutoff"), _("Status"), _("Votes’ digest"), _("Seed"), _("Code")],
+        [
+            [
+                heading,
+                s.pk,
+                f"{s.cutoff:%Y-%m-%d %H:%M} UTC",
+                _("registered") if s.plan_id else _("exploratory"),
+                s.vote_digest,
+                s.seed,
+                s.code_version,
+            ]
+            for heading, s in snapshots
+        ],
+    )
+    plan = frozen_plan(matter.campaign)
+    if plan is None:
+        draft.say(_("No analysis plan was frozen: every board is exploratory."))
+    else:
+        draft.say(
+            _("Analysis plan %(version)d, frozen %(at)s, SHA-256 %(hash)s.")
+            % {"version": plan.version, "at": f"{plan.frozen_at:%Y-%m-%d %H:%M} UTC", "hash": plan.sha256}
+        )
+    if snapshots:
+        draft.say(
+            _("“replay_snapshot” fits the same votes again; “export_campaign %(slug)s” writes all of them.")
+            % {"slug": matter.campaign.slug}
+        )
+    else:
+        draft.missing.append(_("A snapshot that could be computed again."))
+
+
+def _standings(matter: Matter) -> list[Standing]:
+    return in_order(matter.snapshot.standings.select_related("competitor")) if matter.snapshot else []
+
+
+def _draw(matter: Matter, draft: Draft, name: str) -> None:
+    charts = SnapshotChart.objects.filter(snapshot=matter.snapshot, name=name, failure="")
+    chart = charts.exclude(light="").first()
+    if chart is not None:
+        source = "data:image/svg+xml;base64," + b64encode(chart.light.encode()).decode()
+        draft.blocks.append(Block(source=source, caption=str(chart_page.TITLES[name])))
+
+
+def _points(value: float | None) -> str | None:
+    return None if value is None else f"{value:.0f}"
+
+
+def _interval(lower: float | None, upper: float | None) -> str | None:
+    ends = ["–" if end is None else f"{end:.0f}" for end in (lower, upper)]
+    return None if lower is None and upper is None else " … ".join(ends)
+
+
+PARTS: tuple[tuple[object, Callable[[Matter, Draft], None]], ...] = (
+    (gettext_lazy("What is measured"), _capability),
+    (gettext_lazy("Prompts: where from, and whether models knew them"), _items),
+    (gettext_lazy("Protocol"), protocol),
+    (gettext_lazy("Baselines"), _baselines),
+    (gettext_lazy("Result"), _headline),
+    (gettext_lazy("Breakdowns"), _breakdowns),
+    (gettext_lazy("Failures, from battles that were read"), _failures),
+    (gettext_lazy("Undecided and negative results"), _undecided),
+    (gettext_lazy("How to compute it again"), _again),
+)

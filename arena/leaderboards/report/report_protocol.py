@@ -1,0 +1,102 @@
+"""Part three of a report: who was asked what, and how. Of votes from a file that isn't known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.db.models import Count, Max, Min
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from arena.battles.models import Battle, Vote, VoteQuerySet
+from arena.campaigns.models import Campaign
+from arena.corpus.models import Response
+from arena.judging.models import Judge, JudgeRun, Judgment
+from arena.leaderboards.report.report_draft import Draft, Matter, say_day
+
+
+def protocol(matter: Matter, draft: Draft) -> None:
+    votes = Vote.objects.filter(battle__campaign=matter.campaign)
+    recorded = votes.filter(battle__kind=Battle.Kind.RECORDED)
+    _of_own_votes(matter.campaign, votes.exclude(battle__kind=Battle.Kind.RECORDED), draft)
+    if count := recorded.count():
+        words = ngettext(
+            "%(n)s vote was recorded elsewhere and came in a file.",
+            "%(n)s votes were recorded elsewhere and came in a file.",
+            count,
+        )
+        draft.say(words % {"n": f"{count:,}"})
+        draft.say(matter.text.protocol)
+        if not matter.text.protocol.strip():
+            draft.missing.append(
+                _(
+                    "Of the votes recorded elsewhere: who voted, what they were asked, whether they saw"
+                    " names, and how it was decided which response stood first."
+                )
+            )
+    draft.lay_out(
+        [_("Model"), _("Organisation"), _("Licence"), _("Responses"), _("Answered as")],
+        list(_competitors(matter.campaign)),
+    )
+    draft.lay_out(
+        [_("Judge"), _("Model"), _("Rubric"), _("Asked"), _("Judgments")],
+        list(_judges(matter.campaign)),
+        _("Judges"),
+    )
+
+
+def _of_own_votes(campaign: Campaign, votes: VoteQuerySet, draft: Draft) -> None:
+    span = votes.aggregate(first=Min("voted_at"), last=Max("voted_at"))
+    if span["first"] is None:
+        return
+    words = {
+        "admission": campaign.get_admission_display(),
+        "reveal": campaign.get_reveal_display(),
+        "first": say_day(span["first"]),
+        "last": say_day(span["last"]),
+    }
+    draft.say(
+        _(
+            "Raters were admitted %(admission)s and saw two responses to one prompt side by side, without"
+            " names; sides by chance. Names were shown: %(reveal)s. Votes from %(first)s to %(last)s."
+        )
+        % words
+    )
+    guide = campaign.current_guide
+    if guide is None:
+        draft.missing.append(_("What raters were asked: there is no guide."))
+    else:
+        draft.say(
+            _("What they were asked, by version %(version)d of the guide:") % {"version": guide.version}
+        )
+        draft.quote(guide.html)
+
+
+def _competitors(campaign: Campaign) -> Iterator[list[object]]:
+    for competitor in campaign.competitors.order_by("name"):
+        responses = Response.objects.filter(
+            competitor=competitor, prompt__prompt_set__in=campaign.prompt_sets.all()
+        )
+        answered = {
+            model for model in responses.values_list("answering_model", flat=True).distinct() if model
+        }
+        yield [
+            competitor.name,
+            competitor.organisation or None,
+            competitor.licence or None,
+            responses.count(),
+            ", ".join(sorted(answered)) or None,
+        ]
+
+
+def _judges(campaign: Campaign) -> Iterator[list[object]]:
+    judged = Judgment.objects.filter(run__campaign=campaign).exclude(outcome="").order_by("judge")
+    counted = list(judged.values_list("judge", "run__kind").annotate(n=Count("pk")))
+    judges = Judge.objects.select_related("endpoint", "rubric").in_bulk([pk for pk, _kind, _n in counted])
+    for pk, kind, n in counted:
+        judge = judges[pk]
+        endpoint = judge.endpoint.model_id if judge.endpoint else None
+        rubric = f"{judge.rubric} ({judge.rubric.sha256[:12]})" if judge.rubric else None
+        is_recorded = kind == JudgeRun.Kind.RECORDED
+        asked = _("recorded elsewhere: not known how") if is_recorded else _("in both orders")
+        yield [judge.name, endpoint, rubric, asked, n]

@@ -1,8 +1,8 @@
 """A pandas frame of names, in the canonical columns of a votes file, as Comparisons and the names behind the
 ids.
 
-Columns: model_a, model_b, winner; optionally judge (or rater), prompt_id, weight, <covariate>_a and
-<covariate>_b.
+Columns: model_a, model_b, winner; optionally judge (or rater), prompt_text (or prompt_id), weight,
+<covariate>_a and <covariate>_b.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ratings.style import Transform, relative_differences
 WINNER_ALIASES = {"tie (bothbad)": "both_bad"}
 """Spellings other arenas use in their `winner` column."""
 
-CLUSTER_COLUMNS = {"judge": "rater", "rater": "rater", "prompt_id": "prompt"}
-"""Columns that say how votes cluster, and the dimension each stands for."""
+CLUSTER_COLUMNS = {"judge": "rater", "rater": "rater", "prompt_text": "prompt", "prompt_id": "prompt"}
+"""Columns that say how votes cluster, and the dimension each stands for; of two names the first counts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,14 +88,16 @@ def _require(frame: pd.DataFrame, wanted: Sequence[str]) -> None:
 def _cluster_columns(frame: pd.DataFrame, cluster: Sequence[str] | None) -> dict[str, str]:
     if cluster is None:
         present = [c for c in CLUSTER_COLUMNS if c in frame.columns]
-        # judge wins over its synonym rater
-        return {c: CLUSTER_COLUMNS[c] for c in reversed(present) if c != "rater" or "judge" not in present}
+        first = {CLUSTER_COLUMNS[c]: c for c in reversed(present)}
+        return {column: dimension for dimension, column in first.items()}
     _require(frame, cluster)
     unknown = [c for c in cluster if c not in CLUSTER_COLUMNS]
     if unknown:
         raise ShapeError(f"can't cluster by {unknown[0]!r}", todo=f"use {', '.join(CLUSTER_COLUMNS)}")
-    if {"judge", "rater"} <= set(cluster):
-        raise BadOptionError("judge and rater are two names of one column", todo="cluster by one of them")
+    for dimension in set(CLUSTER_COLUMNS.values()):
+        named = [c for c in CLUSTER_COLUMNS if c in cluster and CLUSTER_COLUMNS[c] == dimension]
+        if len(named) > 1:
+            raise BadOptionError(f"{' and '.join(named)} both say which {dimension}", todo="cluster by one")
     return {c: CLUSTER_COLUMNS[c] for c in cluster}
 
 

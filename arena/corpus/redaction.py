@@ -21,6 +21,7 @@ from arena.corpus.publishing import HASHED, prompt_hash
 from arena.corpus.quotations import REDACTED, without
 from arena.corpus.redaction_models import Sweep
 from arena.corpus.render import RENDERER_VERSION, render, render_turns
+from arena.corpus.same_text import text_key
 from arena.corpus.sweeping import sweep_up, sweeps_of
 
 
@@ -77,6 +78,7 @@ def _lay_prompt_to_rest(pk: int, reason: str, by: str) -> bool:
         content = {name: getattr(fresh, name) for name in HASHED}
         fresh.tombstone = {
             "sha256": prompt_hash(content | {"tombstone": None}),
+            "text_key": text_key(fresh.messages),
             "characters": sum(map(len, texts)),
             "words": sum(len(text.split()) for text in texts),
             "turns": len(fresh.messages),

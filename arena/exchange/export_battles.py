@@ -98,6 +98,7 @@ def votes(extract: Extract) -> Rows:
             "vote_id": str(row.battle.public_id),
             "kind": row.battle.kind,
             **prompt_named(row.battle),
+            "prompt_text": extract.text_of(row.battle.prompt),
             **sides(row.battle),
             "winner": row.outcome,
             "rater": extract.pseudonym(row.rater.public_id),

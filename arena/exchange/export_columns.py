@@ -31,6 +31,11 @@ PROMPT: tuple[tuple[str, Kind, str], ...] = (
     ("set_version", "count", "version of the prompt set"),
     ("prompt_id", "text", "id within the prompt set"),
 )
+PROMPT_TEXT: tuple[str, Kind, str] = (
+    "prompt_text",
+    "text",
+    "the same for prompts of one text, which count as one question",
+)
 SIDES: tuple[tuple[str, Kind, str], ...] = (
     ("model_a", "text", "shown first"),
     ("model_b", "text", "shown second"),

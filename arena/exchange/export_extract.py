@@ -18,10 +18,12 @@ from arena.battles.gold_models import Gold
 from arena.battles.models import Battle, Exclusion, Vote
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, Prompt, PromptSet
+from arena.corpus.same_text import key_of
 from arena.judging.models import Judgment
 
 Rows = Iterator[dict[str, Any]]
 CHUNK = 2000
+TEXT_KEY = 16  # hexadecimal digits that tell a campaign's texts apart
 
 
 def _last(model: Any) -> int:
@@ -84,6 +86,18 @@ class Extract:
     @cached_property
     def sets(self) -> Any:
         return PromptSet.objects.filter(pk__in=self.prompts.values("prompt_set"))
+
+    def text_of(self, prompt: Prompt | None) -> str | None:
+        """The same for prompts of one text; counted once for each prompt."""
+        if prompt is None:
+            return None
+        if prompt.pk not in self._texts:
+            self._texts[prompt.pk] = key_of(prompt.messages, prompt.tombstone)[:TEXT_KEY]
+        return self._texts[prompt.pk]
+
+    @cached_property
+    def _texts(self) -> dict[int, str]:
+        return {}
 
 
 def prompt_named(row: Any) -> dict[str, Any]:

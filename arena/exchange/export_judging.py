@@ -88,6 +88,7 @@ def judgments(extract: Extract) -> Rows:
             "vote_id": _judgment_id(row.battle.public_id, row.run_id, row.judge_id, row.replicate),
             "battle_id": str(row.battle.public_id),
             **prompt_named(row.battle),
+            "prompt_text": extract.text_of(row.battle.prompt),
             **sides(row.battle),
             "winner": row.outcome,
             "base_outcome": row.base_outcome,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.exchange.export_columns import PROMPT, SIDES, Column, Kind, TableSchema, table
+from arena.exchange.export_columns import PROMPT, PROMPT_TEXT, SIDES, Column, Kind, TableSchema, table
 from arena.exchange.export_schema_boards import BOARDS
 from arena.exchange.export_schema_judging import JUDGING
 
@@ -170,6 +170,7 @@ TABLES: tuple[TableSchema, ...] = (
         ("vote_id", "text", "the battle's id"),
         ("kind", "text", "the battle's kind"),
         *PROMPT,
+        PROMPT_TEXT,
         *SIDES,
         ("winner", "text", "model_a, model_b, tie or both_bad"),
         ("rater", "text", "pseudonym"),

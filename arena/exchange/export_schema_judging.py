@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arena.exchange.export_columns import PROMPT, SIDES, TableSchema, table
+from arena.exchange.export_columns import PROMPT, PROMPT_TEXT, SIDES, TableSchema, table
 
 JUDGING: tuple[TableSchema, ...] = (
     table(
@@ -49,6 +49,7 @@ JUDGING: tuple[TableSchema, ...] = (
         ("vote_id", "text", "of the judgment"),
         ("battle_id", "text", ""),
         *PROMPT,
+        PROMPT_TEXT,
         *SIDES,
         ("winner", "text", "model_a, model_b, tie, tie_unstable, tie_verbose or no_verdict"),
         ("base_outcome", "text", "before the verbosity rule"),

@@ -3,7 +3,6 @@
 from datetime import timedelta
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from arena.corpus.models import Prompt
@@ -15,8 +14,6 @@ from arena.leaderboards.boards.board_rows import first_of
 from arena.leaderboards.boards.compare_page import find_duel
 from arena.leaderboards.boards.compare_words import headline, net_of, replacement, score_of
 from arena.leaderboards.defaults import ensure_leaderboards
-from arena.leaderboards.fitting import snapshots
-from arena.leaderboards.fitting.prompt_texts import count_texts, digest_of
 from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans import registration_words
@@ -85,41 +82,34 @@ def test_unranked_models_dont_hide_that_few_raters_rank_nothing(overall):
     ]
 
 
+def say_alike(prompts):
+    for number, prompt in enumerate(prompts):
+        text = "say hello" if number % 2 else " Say  HELLO\n"
+        Prompt.objects.filter(pk=prompt.pk).update(messages=[{"role": "user", "content": text}])
+
+
 def column_of(snapshot: Snapshot):
     return SimpleNamespace(board=SimpleNamespace(title="overall"), snapshot=snapshot)
 
 
-def test_prompts_of_one_text_are_an_early_caution_and_no_part_of_a_replay(voted_campaign):
+def test_that_prompts_of_one_text_are_one_question_is_an_early_caution(voted_campaign):
     small = voted_campaign("joust")
-    for prompt in small.prompts[:4]:
-        Prompt.objects.filter(pk=prompt.pk).update(messages=[{"role": "user", "content": " Say  HELLO\n"}])
-    for prompt in small.prompts[4:6]:
-        Prompt.objects.filter(pk=prompt.pk).update(messages=[{"role": "user", "content": "say hello"}])
+    say_alike(small.prompts[:6])
     snapshot = take_snapshot(ensure_leaderboards(small.campaign)[0]).snapshot
-    assert snapshot.counts["prompts"] == 24
-    assert snapshot.counts["prompt_texts"] == 19
+    assert (snapshot.counts["prompts"], snapshot.counts["distinct_texts"]) == (24, 19)
     said = [caution.text for caution in cautions_of([column_of(snapshot)])]
-    assert said[0].startswith("The 24 prompts have only 19 different texts: prompts of one text count as ")
-    Prompt.objects.filter(pk=small.prompts[0].pk).update(messages=[{"role": "user", "content": "other"}])
-    stored, again = snapshots.replay(snapshot)
-    assert again.counts["prompt_texts"] == 20
-    assert stored.canonical() == again.canonical()
+    assert said[0].startswith("The 24 prompts have only 19 different texts: those of one text count as one ")
 
 
-def test_a_redacted_prompt_is_a_text_of_its_own(voted_campaign):
-    small = voted_campaign("joust", votes=1)
-    pks = [prompt.pk for prompt in small.prompts[:3]]
-    Prompt.objects.filter(pk__in=pks).update(messages=[], tombstone={"sha256": "0" * 64})
-    assert count_texts(np.array(sorted(pks))) == 3
-
-
-def test_turns_of_other_roles_are_other_texts():
-    turns = [[{"role": role, "content": "Hello"}] for role in ("user", "system", "user")]
-    assert digest_of(turns[0]) == digest_of(turns[2]) != digest_of(turns[1])
+def test_a_snapshot_that_took_each_id_as_a_question_says_that_its_intervals_are_too_narrow(overall):
+    overall.counts |= {"prompt_texts": 19}
+    del overall.counts["distinct_texts"]
+    said = [caution.text for caution in cautions_of([column_of(overall)])]
+    assert said[0].endswith("prompts of one text count as independent, so the intervals are too narrow.")
 
 
 def test_prompts_of_different_texts_need_no_caution(overall):
-    assert overall.counts["prompt_texts"] == overall.counts["prompts"]
+    assert overall.counts["distinct_texts"] == overall.counts["prompts"]
     assert not [c for c in cautions_of([column_of(overall)]) if "different texts" in c.text]
 
 

@@ -125,7 +125,7 @@ def test_a_file_that_holds_no_votes_says_so(capsys, votes, text, words):
 def test_judge_and_rater_are_one_way_to_cluster(capsys, votes):
     with_line(votes, "A,B,tie,r1,p1,1,1,1,2,r1", header=HEADER + ",rater")
     votes.write_text("model_a,model_b,winner,judge,rater\nA,B,tie,x,y\n", encoding="utf-8")
-    assert "two names of one column" in refused(capsys, "fit", votes, "--cluster", "judge,rater")
+    assert "judge and rater both say" in refused(capsys, "fit", votes, "--cluster", "judge,rater")
 
 
 def test_rows_of_parquet_count_from_one_and_empty_values_are_called_empty(capsys, tmp_path):

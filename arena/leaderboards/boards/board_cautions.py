@@ -119,9 +119,18 @@ def _about_votes(snapshot: Snapshot) -> Iterator[str]:
 
 
 def _about_texts(counts: Mapping[str, Any]) -> Iterator[str]:
-    """Prompts that say the same; older snapshots don't know how many do."""
-    texts, prompts = counts.get("prompt_texts"), counts["prompts"]
-    if texts is not None and texts < prompts:
+    """Prompts that say the same: one question in a snapshot of today, several in one from before."""
+    prompts = counts["prompts"]
+    if (texts := counts.get("distinct_texts", prompts)) < prompts:
+        words = ngettext(
+            "The %(prompts)s prompts have only %(texts)s text among them: it counts as one question in every"
+            " interval.",
+            "The %(prompts)s prompts have only %(texts)s different texts: those of one text count as one"
+            " question in every interval.",
+            texts,
+        )
+        yield words % {"texts": f"{texts:,}", "prompts": f"{prompts:,}"}
+    if (texts := counts.get("prompt_texts", prompts)) < prompts:
         words = ngettext(
             "The %(prompts)s prompts have only %(texts)s text among them: prompts of one text count as"
             " independent, so the intervals are too narrow.",

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from arena.judging.models import Judgment
 from arena.leaderboards.fitting import comparisons as rows_of_boards
 from arena.leaderboards.fitting.comparisons import UNKNOWN, BoardRows, Columns, Cutoff
+from arena.leaderboards.fitting.prompt_texts import prompt_clusters
 from arena.leaderboards.models import Leaderboard
 from ratings.board import FittedBoard, check_board, fit_board
 from ratings.board_options import LeaderboardOptions
@@ -126,7 +127,7 @@ def _assembled(
     known = np.array(rows.competitors, dtype=np.int64)
     about_known = np.isin(rest["a"], known) & np.isin(rest["b"], known)
     rest = {name: column[about_known] for name, column in rest.items()}
-    prompts = rows_of_boards.clusters(np.concatenate([people.columns["prompt"], rest["prompt"]]))
+    prompts = prompt_clusters(np.concatenate([people.columns["prompt"], rest["prompt"]]))
     n = len(rows.comparisons)
     judged = Comparisons.of(
         max(len(known), 1),

@@ -33,10 +33,11 @@ from arena.leaderboards.fitting.lookups import (
     distinct,
     fetch,
     lookup,
+    numbered,
     of_each,
 )
 from arena.leaderboards.fitting.part_rows import in_part
-from arena.leaderboards.fitting.prompt_texts import count_texts
+from arena.leaderboards.fitting.prompt_texts import prompt_clusters
 from arena.leaderboards.models import Leaderboard
 from arena.raters.models import Rater
 from ratings.comparisons import OUTCOMES, TIE_UNSTABLE, UNSTABLE_A, UNSTABLE_B, Comparisons
@@ -289,6 +290,7 @@ def assemble(leaderboard: Leaderboard, read: Read) -> BoardRows:
     columns = read.columns
     covariates, unit = _style(columns) if leaderboard.style_control else (None, "")
     competitors = distinct(columns["a"], columns["b"])
+    prompt = prompt_clusters(columns["prompt"])
     comparisons = Comparisons.of(
         max(len(competitors), 1),
         np.searchsorted(competitors, columns["a"]),
@@ -297,15 +299,15 @@ def assemble(leaderboard: Leaderboard, read: Read) -> BoardRows:
         covariates=covariates,
         covariate_names=STYLE if covariates is not None else (),
         # A judge is one rater: nothing on its board can be said about another.
-        rater=_numbered(columns["rater"]) if leaderboard.source == Leaderboard.Source.RATERS else None,
-        prompt=clusters(columns["prompt"]),
+        rater=numbered(columns["rater"]) if leaderboard.source == Leaderboard.Source.RATERS else None,
+        prompt=prompt,
     )
     categories, category = _categories(columns)
     return BoardRows(
         comparisons=comparisons,
         competitors=tuple(int(pk) for pk in competitors),
         digest=digest(comparisons),
-        counts=_counts(leaderboard, columns, read.cutoff),
+        counts=_counts(leaderboard, columns, read.cutoff) | {"distinct_texts": _texts(columns, prompt)},
         left_out={reason: count for reason, count in read.left_out.items() if count},
         length_unit=unit,
         categories=categories,
@@ -327,25 +329,8 @@ def _categories(columns: Columns) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     return known, np.where(columns["prompt"] == UNKNOWN, UNKNOWN, of_row)
 
 
-def _numbered(ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """0, 1, … by first appearance."""
-    known = distinct(ids)
-    place = of_each(ids, known, np.arange(len(known)))
-    first = np.empty(len(known), dtype=np.int64)
-    first[place[::-1]] = np.arange(len(ids))[::-1]  # of equal places the one written last stays
-    number = np.empty(len(known), dtype=np.int64)
-    number[np.argsort(first)] = np.arange(len(known))
-    return number[place]
-
-
-def clusters(ids: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """Cluster numbers; a vote whose prompt is unknown is a cluster of its own, and all unknown are none."""
-    unknown = ids == UNKNOWN
-    if unknown.all():
-        return None
-    own = ids.copy()
-    own[unknown] = ids.max() + 1 + np.arange(unknown.sum())
-    return _numbered(own)
+def _texts(columns: Columns, prompt: NDArray[np.int64] | None) -> int:
+    return 0 if prompt is None else len(np.unique(prompt[columns["prompt"] != UNKNOWN]))
 
 
 def digest(comparisons: Comparisons) -> str:
@@ -371,7 +356,6 @@ def _counts(leaderboard: Leaderboard, columns: Columns, cutoff: Cutoff) -> dict[
         "votes": len(columns["battle"]),
         "raters": len(np.unique(columns["rater"])),
         "prompts": len(prompts),
-        "prompt_texts": count_texts(prompts),
         "hard_prompts": int((hard == 1).sum()),
         "prompts_of_unknown_hardness": int((hard == UNKNOWN).sum()),
         "hard_at_least": cutoff.hard_at_least,

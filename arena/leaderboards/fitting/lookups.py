@@ -81,3 +81,14 @@ def of_each(ids: NDArray[np.int64], known: NDArray[np.int64], values: NDArray[np
     by_id = np.full(last + 2, values[0])
     by_id[known] = values
     return by_id[np.minimum(ids, last + 1)]  # UNKNOWN takes the last place, which is nobody's
+
+
+def numbered(ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0, 1, … by first appearance."""
+    known = distinct(ids)
+    place = of_each(ids, known, np.arange(len(known)))
+    first = np.empty(len(known), dtype=np.int64)
+    first[place[::-1]] = np.arange(len(ids))[::-1]  # of equal places the one written last stays
+    number = np.empty(len(known), dtype=np.int64)
+    number[np.argsort(first)] = np.arange(len(known))
+    return number[place]

@@ -1,34 +1,35 @@
-"""How many different texts the prompts of a board have: what is asked twice is no second question."""
+"""Prompts of one text are one question: they are one cluster, whatever ids they came under."""
 
 from __future__ import annotations
-
-import unicodedata
-from collections.abc import Mapping, Sequence
-from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arena.corpus.models import Prompt
-from arena.leaderboards.fitting.lookups import LOOKUP_CHUNK
+from arena.corpus.same_text import key_of
+from arena.leaderboards.fitting.lookups import LOOKUP_CHUNK, UNKNOWN, distinct, numbered, of_each
 
 
-def count_texts(prompts: NDArray[np.int64]) -> int:
-    """Of the prompts with these ids; a redacted one counts as a text of its own."""
-    seen: set[bytes] = set()
-    redacted = 0
+def prompt_clusters(ids: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Cluster numbers: prompts of one text are one, a vote whose prompt is unknown is a cluster of its own.
+
+    None where no prompt is known.
+    """
+    unknown = ids == UNKNOWN
+    if unknown.all():
+        return None
+    prompts = distinct(ids)
+    own = of_each(ids, prompts, first_of_text(prompts))
+    own[unknown] = ids.max() + 1 + np.arange(unknown.sum())
+    return numbered(own)
+
+
+def first_of_text(prompts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each of these ids (n,) in rising order the lowest whose prompt says the same."""
+    keys: dict[int, str] = {}
     for start in range(0, len(prompts), LOOKUP_CHUNK):
         part = Prompt.objects.filter(pk__in=prompts[start : start + LOOKUP_CHUNK].tolist()).order_by()
-        redacted += part.filter(tombstone__isnull=False).count()
-        there = part.filter(tombstone__isnull=True).values_list("messages", flat=True)
-        seen.update(digest_of(messages) for messages in there.iterator())
-    return len(seen) + redacted
-
-
-def digest_of(messages: Sequence[Mapping[str, str]]) -> bytes:
-    """The same for texts that differ in case, spaces or the form of a letter alone."""
-    sha = sha256()
-    for turn in messages:
-        words = unicodedata.normalize("NFKC", turn["content"]).casefold().split()
-        sha.update(f"{turn['role']}:{' '.join(words)}\0".encode(errors="surrogatepass"))
-    return sha.digest()
+        rows = part.values_list("pk", "messages", "tombstone").iterator()
+        keys |= {pk: key_of(messages, tombstone) for pk, messages, tombstone in rows}
+    first: dict[str, int] = {}
+    return np.array([first.setdefault(keys[pk], pk) for pk in prompts.tolist()], dtype=np.int64)

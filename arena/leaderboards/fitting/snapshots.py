@@ -83,12 +83,8 @@ class Computed:
     weights: list[dict[str, Any]] = field(default_factory=list)
 
     def canonical(self) -> bytes:
-        """The bytes by which two computations are compared.
-
-        Without the number of texts: a redaction takes texts out and leaves every number of the fit.
-        """
+        """The bytes by which two computations are compared."""
         plain = {name: getattr(self, name) for name in REPLAYED}
-        plain["counts"] = {name: n for name, n in self.counts.items() if name != "prompt_texts"}
         plain["standings"] = sorted(self.standings, key=lambda standing: standing["competitor_id"])
         return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 

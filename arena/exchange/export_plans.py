@@ -20,6 +20,7 @@ PLAN = (
     "created_at",
     "frozen_at",
     "sha256",
+    "reckoned",
 )
 
 

@@ -19,6 +19,7 @@ BOARDS: tuple[TableSchema, ...] = (
         ("created_at", "time", ""),
         ("frozen_at", "time", "empty: a draft, which decides nothing"),
         ("sha256", "text", "of a frozen plan"),
+        ("reckoned", "json", "what its raters and votes find, and with what that was reckoned, as frozen"),
     ),
     table(
         "leaderboards",

@@ -19,6 +19,7 @@ from arena.exchange.import_campaign_return import Return, Row, moment, prompt_ke
 from arena.exchange.plans import BATCH
 from arena.judging.calibration_models import Calibration, CalibrationLabel
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.reckoning import Reckoning
 from arena.leaderboards.report.report_models import ReportText
 
 
@@ -40,7 +41,7 @@ def store_label_changes(back: Return) -> None:
 
 
 def store_plans(back: Return) -> None:
-    rows = list(back.each("analysis_plans", dict))
+    rows = list(back.each("analysis_plans", _read_plan))
     plans = [
         AnalysisPlan(
             campaign=back.campaign,
@@ -50,6 +51,14 @@ def store_plans(back: Return) -> None:
         for row in rows
     ]
     store_dated(plans, rows, "created_at")
+
+
+def _read_plan(row: Row) -> Row:
+    """Exports of before don't say what a plan was reckoned to find."""
+    told = row.get("reckoned")
+    if told is not None:
+        Reckoning.read(told)
+    return row | {"reckoned": told}
 
 
 def store_report_text(back: Return, told: Row | None) -> None:

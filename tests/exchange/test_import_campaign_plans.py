@@ -1,5 +1,6 @@
 """What was planned, labelled, calibrated and written about a campaign comes back with it."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 import pytest
@@ -20,6 +21,8 @@ from arena.judging.calibration_models import Calibration, CalibrationLabel
 from arena.judging.models import Judge, JudgeRun, Judgment, Rubric
 from arena.leaderboards.fitting.judged_rows import of_panel
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.plan import Plan
+from arena.leaderboards.plans.reckoning import reckon_with
 from arena.leaderboards.reading.reading_models import Reading
 from arena.leaderboards.report.report_models import ReportText
 from arena.raters.models import Rater
@@ -40,7 +43,8 @@ def test_a_frozen_plan_comes_back_and_decides_the_same_boards(used, there_and_ba
         plan = AnalysisPlan.objects.create(
             campaign=small.campaign, question="Which?", margin=25.0, ties="drop", boards=["overall"]
         )
-        assert plan.freeze(cast.carol)
+        wanted = Plan(models=3, prompts=4, raters=20, votes_each=30, tie_share=0.25, taste=0.5)
+        assert plan.freeze(cast.carol, asdict(reckon_with(wanted, 25.0, 0)))
         AnalysisPlan.objects.create(campaign=small.campaign, version=2, question="And then?")
         AnalysisPlan.objects.update(created_at=LONG_AGO)
         AnalysisPlan.objects.exclude(frozen_at=None).update(frozen_at=LONG_AGO)
@@ -56,6 +60,7 @@ def test_a_frozen_plan_comes_back_and_decides_the_same_boards(used, there_and_ba
         "created_at",
         "frozen_at",
         "sha256",
+        "reckoned",
     )
 
     def say(campaign):

@@ -1,6 +1,7 @@
 """A plan is written, frozen, and from then on decides what boards are and whether they are registered."""
 
 import itertools
+from dataclasses import asdict, replace
 
 import pytest
 from django.db import DatabaseError, transaction
@@ -11,6 +12,8 @@ from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Snapshot, Standing
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.plan import Plan, detectable
+from arena.leaderboards.plans.reckoning import Reckoning, reckon, reckon_with, say_answer
 from arena.raters.models import Rater
 from tests.leaderboards.conftest import NAMES
 
@@ -36,7 +39,8 @@ def plan_page(visitor, slug="joust") -> str:
 
 def write_and_freeze(carol, slug="joust", **changes):
     assert carol.post(reverse("analysis-plan-save", args=[slug]), DRAFT | changes).status_code == 302
-    assert carol.post(reverse("analysis-plan-freeze", args=[slug])).status_code == 302
+    knowing = {"though_it_cannot_answer": "1"}
+    assert carol.post(reverse("analysis-plan-freeze", args=[slug]), knowing).status_code == 302
 
 
 def test_boards_named_by_a_plan_frozen_before_the_first_vote_are_registered(
@@ -142,13 +146,108 @@ def test_researchers_read_a_plan_and_admins_alone_write_it(voted_campaign, signe
     assert ravi.post(reverse("analysis-plan-save", args=["joust"]), DRAFT).status_code == 404
 
 
-def test_the_plan_says_what_its_raters_and_votes_can_find(make_campaign, signed_in):
-    make_campaign("joust", prompts=60)
+@pytest.fixture
+def plain_campaign(make_campaign):
+    """Three models that have answered sixty prompts."""
+    return make_campaign("joust", prompts=60)
+
+
+def save(carol, **changes) -> None:
+    assert carol.post(reverse("analysis-plan-save", args=["joust"]), DRAFT | changes).status_code == 302
+
+
+def test_a_plan_that_can_answer_its_question_says_so_and_what_that_hangs_on(plain_campaign, signed_in):
     carol = signed_in("carol")
-    carol.post(reverse("analysis-plan-save", args=["joust"]), DRAFT | {"raters": "60", "votes": "6000"})
-    assert "find a difference of about" in plan_page(carol)
-    carol.post(reverse("analysis-plan-save", args=["joust"]), DRAFT | {"raters": "1", "votes": "1"})
+    save(carol, raters="60", votes="6000", margin="60")
+    page = plan_page(carol)
+    assert "This plan can answer its question: 60 raters with 100 votes each find" in page
+    assert "its margin is 60 points" in page
+    assert "0.5 in log-odds, 87 points" in page
+    assert "assumed: nobody has voted enough to measure it" in page
+    assert "80 %; 95 %" in page
+    assert "I know that it can’t answer" not in page
+    carol.post(reverse("analysis-plan-freeze", args=["joust"]))
+    assert AnalysisPlan.objects.get().frozen_at
+    assert "This plan can answer its question" in plan_page(carol)
+
+
+def test_a_plan_that_cannot_answer_its_question_says_what_it_would_take(plain_campaign, signed_in):
+    carol = signed_in("carol")
+    save(carol, raters="20", votes="400", margin="100")
+    found = reckon(AnalysisPlan.objects.get())
+    assert found.points > 100
+    more = found.plan
+    assert detectable(replace(more, votes_each=found.votes_needed)).points <= 100
+    assert detectable(replace(more, votes_each=found.votes_needed - 1)).points > 100
+    assert detectable(replace(more, prompts=found.prompts_needed)).points <= 100
+    page = plan_page(carol)
+    assert "This plan can’t answer its own question: its margin is 100 points, but 20 raters with 20" in page
+    assert f"You need {found.votes_needed - 20} more votes a rater or {found.raters_needed - 20} more" in page
+    save(carol, raters="1", votes="1")
     assert "can’t tell any two models apart" in plan_page(carol)
+
+
+@pytest.mark.parametrize(
+    ("raters", "prompts", "margin", "words"),
+    [
+        (6, 400, 50, "No number of votes by so few raters is enough: their tastes stay."),
+        (6, 400, 50, "You need 35 more raters."),
+        (200, 6, 50, "No number of votes or raters is enough: 6 prompts are too few."),
+        (
+            4,
+            4,
+            20,
+            "Neither votes, nor raters, nor prompts alone are enough: it takes more of two of them.",
+        ),
+    ],
+)
+def test_where_no_number_of_votes_is_enough_it_says_what_the_limit_is(raters, prompts, margin, words):
+    plan = Plan(models=3, prompts=prompts, raters=raters, votes_each=500, tie_share=0.25, taste=0.5)
+    assert words in say_answer(reckon_with(plan, margin, 0))
+
+
+def test_freezing_a_plan_that_cannot_answer_takes_a_word_and_its_boards_repeat_it(
+    voted_campaign, cast_vote, cast, signed_in
+):
+    small, carol = voted_campaign(votes=0), signed_in("carol")
+    save(carol)
+    assert "I know that it can’t answer its question" in plan_page(carol)
+    refused = carol.post(reverse("analysis-plan-freeze", args=["joust"]), follow=True).content.decode()
+    assert "Nothing was frozen: this plan can’t answer its question" in refused
+    assert AnalysisPlan.objects.get().frozen_at is None
+    write_and_freeze(carol)
+    raters = [cast.alice_rater, cast.bob_rater, Rater.objects.create(team=cast.team, pseudonym="third")]
+    record_votes(small, cast_vote, raters)
+    for board in ensure_leaderboards(small.campaign)[:3]:
+        snapshots.take_snapshot(board)
+    points = AnalysisPlan.objects.get().reckoned["points"]
+    small.campaign.competitors.remove(small.competitors[0])
+    for page in ("board", "board-compare", "board-report"):
+        shown = carol.get(reverse(page, args=["joust"]) + "?board=overall").content.decode()
+        told = "its margin is 25 points, and it finds differences of about"
+        assert (
+            shown.count(f"registered under analysis plan 1, which can’t answer its own question: {told}") == 1
+        )
+        assert f"about {points:.0f} or more" in shown
+
+
+def test_without_numbers_of_raters_and_votes_nobody_can_say_what_a_plan_finds(plain_campaign, signed_in):
+    carol = signed_in("carol")
+    save(carol, raters="", votes="")
+    assert "Nobody can say yet" in plan_page(carol)
+    carol.post(reverse("analysis-plan-freeze", args=["joust"]))
+    assert AnalysisPlan.objects.get().reckoned is None
+
+
+@pytest.mark.parametrize("wrong", [{"raters": 0}, {"points": "many"}, {"models": True}, {"luck": 3}])
+def test_what_was_never_reckoned_is_refused(wrong):
+    plan = Plan(models=3, prompts=60, raters=20, votes_each=50, tie_share=0.25, taste=0.5)
+    told = asdict(reckon_with(plan, 50.0, 0))
+    assert asdict(Reckoning.read(told)) == told
+    with pytest.raises((TypeError, ValueError)):
+        Reckoning.read(told | wrong)
+    with pytest.raises(TypeError):
+        Reckoning.read({})
 
 
 @pytest.mark.parametrize("model", [Snapshot, Standing])

@@ -5,7 +5,7 @@ import pytest
 from django.utils import timezone
 
 from arena.battles.models import Battle, Vote
-from arena.leaderboards.plans.plan import USUAL_TIES, Plan, detectable, raters_needed, rows, tie_share_of
+from arena.leaderboards.plans.plan import USUAL_TIES, Plan, detectable, raters_needed, rows, ties_of
 from ratings.bradley_terry import fit_bradley_terry
 from ratings.comparisons import MODEL_A, MODEL_B
 from ratings.simulate import VoteModel, simulate_votes
@@ -107,6 +107,6 @@ def test_ties_are_those_of_the_votes_once_there_are_enough(make_campaign, cast, 
 
     for number in range(49):
         vote(number, "both_bad")
-    assert tie_share_of(campaign) == USUAL_TIES
+    assert ties_of(campaign).share == USUAL_TIES
     vote(49, "model_a")
-    assert tie_share_of(campaign) == 49 / 50
+    assert ties_of(campaign).share == 49 / 50

@@ -58,6 +58,11 @@ class AnalysisPlan(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     sha256 = models.CharField(max_length=64, blank=True)
+    reckoned = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="what its raters and votes find, and with what that was reckoned, when it was frozen",
+    )
 
     objects = AnalysisPlanQuerySet.as_manager()
 
@@ -74,12 +79,13 @@ class AnalysisPlan(models.Model):
         names = ("question", "margin", "ties", "both_bad", "boards", "raters", "votes")
         return {name: getattr(self, name) for name in names}
 
-    def freeze(self, user: Any) -> bool:
+    def freeze(self, user: Any, reckoned: dict[str, Any] | None = None) -> bool:
         """False if it was frozen already, which stays as it was."""
         canonical = json.dumps(self.content(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         frozen = {
             "frozen_at": timezone.now(),
             "frozen_by": user,
+            "reckoned": reckoned,
             "sha256": hashlib.sha256(canonical.encode()).hexdigest(),
         }
         if not AnalysisPlan.objects.filter(pk=self.pk, frozen_at=None, **self.content()).update(**frozen):

@@ -1,3 +1,4 @@
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django import forms
@@ -13,8 +14,8 @@ from django.views.decorators.http import require_GET, require_POST
 from arena.campaigns.models import Campaign
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.models import Leaderboard
-from arena.leaderboards.plans import plan as planner
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.reckoning import Assumption, assumptions_of, reckon, say_answer
 from arena.leaderboards.plans.registration import anything_before
 from arena.raters import access
 from arena.raters.models import Role
@@ -55,12 +56,13 @@ def show(request: HttpRequest, campaign: Campaign, form: AnalysisPlanForm | None
     context: dict[str, Any] = {
         "campaign": campaign,
         "draft": draft,
+        "answer": told_of(draft),
         "frozen": frozen,
         "current": frozen[0] if frozen else None,
         "came_late": came_late(frozen[0]) if frozen else False,
         "votes_are_in": not frozen and campaign.battles.filter(vote__isnull=False).exists(),
-        "titles": {board.name: board.title for board in BOARDS},
-        "found": detectable(draft or (frozen[0] if frozen else None)),
+        "current_boards": titles_of(frozen[0]) if frozen else "",
+        "frozen_answer": told_of(frozen[0] if frozen else None),
         "form": form if may_edit else None,
         "may_edit": may_edit,
         "section": "campaigns",
@@ -69,30 +71,29 @@ def show(request: HttpRequest, campaign: Campaign, form: AnalysisPlanForm | None
     return render(request, "leaderboards/analysis_plan.html", context, status=status)
 
 
+def titles_of(plan: AnalysisPlan) -> str:
+    return ", ".join(str(board.title) for board in BOARDS if board.name in plan.boards)
+
+
 def came_late(plan: AnalysisPlan) -> bool:
     boards = Leaderboard.objects.whole().filter(campaign=plan.campaign_id, source=Leaderboard.Source.RATERS)
     board = boards.first() or Leaderboard(campaign_id=plan.campaign_id)
     return plan.frozen_at is not None and anything_before(board, plan.frozen_at)
 
 
-def detectable(plan: AnalysisPlan | None) -> planner.Row | None:
-    """The smallest difference that so many votes by so many raters would show; None: too early to say."""
-    if plan is None or not plan.raters or not plan.votes:
-        return None
-    models = plan.campaign.competitors.filter(status="active").count()
-    prompts = planner.prompts_of(plan.campaign)
-    if models < 2 or not prompts or plan.raters > planner.MOST_RATERS:
-        return None
-    wanted = planner.Plan(
-        models=models,
-        prompts=prompts,
-        raters=plan.raters,
-        votes_each=max(1, round(plan.votes / plan.raters)),
-        tie_share=planner.tie_share_of(plan.campaign),
-        taste=planner.TASTES["usual"],
-        counted=1 - plan.campaign.repeat_share - plan.campaign.gold_share,
-    )
-    return planner.detectable(wanted)
+@dataclass(frozen=True)
+class Told:
+    """Whether a plan answers its question, in words, and what that hangs on."""
+
+    answers: bool
+    words: str
+    assumptions: list[Assumption]
+
+
+def told_of(plan: AnalysisPlan | None) -> Told | None:
+    """None: the plan doesn't say how many votes, or the campaign isn't ready for it."""
+    found = reckon(plan) if plan else None
+    return None if found is None else Told(found.answers, say_answer(found), assumptions_of(found))
 
 
 @require_POST
@@ -119,7 +120,14 @@ def analysis_plan_save(request: HttpRequest, slug: str) -> HttpResponseBase:
 def analysis_plan_freeze(request: HttpRequest, slug: str) -> HttpResponseBase:
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
     draft = campaign.analysis_plans.filter(frozen_at=None).first()
-    if draft is None or not draft.freeze(request.user):
+    found = reckon(draft) if draft else None
+    if found is not None and not found.answers and "though_it_cannot_answer" not in request.POST:
+        messages.error(
+            request,
+            _("Nothing was frozen: this plan can’t answer its question. Say that you know, or change it."),
+        )
+        return redirect("analysis-plan", campaign.slug)
+    if draft is None or not draft.freeze(request.user, asdict(found) if found else None):
         messages.error(request, _("Nothing was frozen: there is no draft, or it has just changed."))
         return redirect("analysis-plan", campaign.slug)
     messages.success(request, _("The plan is frozen. It can’t change any more."))

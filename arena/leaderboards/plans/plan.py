@@ -8,6 +8,7 @@ with a winner. More votes of the same people leave the last two terms as they ar
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from django.db.models import Count, Q
@@ -20,6 +21,9 @@ from ratings.planner import Detectable, minimum_detectable
 FEWEST_FOR_TIES = 50
 USUAL_TIES = 0.25
 MOST_RATERS = 10_000
+MOST_VOTES_EACH = 100_000
+MOST_PROMPTS = 100_000
+POWER, CONFIDENCE = 0.8, 0.95
 # Standard deviations of tastes in log-odds, as bench/coverage.py simulates them.
 TASTES = {"alike": 0.25, "usual": 0.5, "apart": 0.8}
 ROWS = (5, 10, 20, 50, 100, 200)
@@ -54,8 +58,19 @@ class Plan:
     @property
     def design_effect(self) -> float:
         """Variance with tastes over variance without."""
-        tastes = 2 * (1 - self.tie_share) * self.taste**2 * (1 / self.raters + 1 / self.prompts)
-        return 1 + tastes * self.per_pair / 4
+        return 1 + self._tastes_over(self.raters) + self._tastes_over(self.prompts)
+
+    @property
+    def raters_share(self) -> float:
+        """Of the variance, what raters' tastes leave however often the same ones vote."""
+        return self._tastes_over(self.raters) / self.design_effect
+
+    @property
+    def prompts_share(self) -> float:
+        return self._tastes_over(self.prompts) / self.design_effect
+
+    def _tastes_over(self, number: int) -> float:
+        return 2 * (1 - self.tie_share) * self.taste**2 / number * self.per_pair / 4
 
 
 @dataclass(frozen=True)
@@ -82,10 +97,12 @@ class Row:
 def detectable(plan: Plan) -> Row:
     """The smallest difference found in four of five tries, when all pairs of the board are tested."""
     votes = plan.raters * plan.votes_each
-    found = Detectable(None, None, 0, 0.95, 0.8, plan.pairs)
+    found = Detectable(None, None, 0, CONFIDENCE, POWER, plan.pairs)
     if plan.per_pair >= 1:
         found = minimum_detectable(
             int(plan.per_pair),
+            confidence=CONFIDENCE,
+            power=POWER,
             comparisons=plan.pairs,
             tie_share=plan.tie_share,
             design_effect=plan.design_effect,
@@ -100,14 +117,27 @@ def rows(plan: Plan) -> list[Row]:
 
 def raters_needed(plan: Plan, margin: float) -> int | None:
     """How many raters with so many votes each find a difference of `margin` points; None: no number does."""
+    return _fewest(lambda n: replace(plan, raters=n), margin, MOST_RATERS)
 
-    def find(raters: int) -> bool:
-        points = detectable(replace(plan, raters=raters)).points
+
+def votes_needed(plan: Plan, margin: float) -> int | None:
+    """How many votes each of so many raters; None: their tastes, or the prompts, are what limits."""
+    return _fewest(lambda n: replace(plan, votes_each=n), margin, MOST_VOTES_EACH)
+
+
+def prompts_needed(plan: Plan, margin: float) -> int | None:
+    """How many prompts, over which as many votes of as many raters are spread."""
+    return _fewest(lambda n: replace(plan, prompts=n), margin, MOST_PROMPTS)
+
+
+def _fewest(with_number: Callable[[int], Plan], margin: float, most: int) -> int | None:
+    def find(number: int) -> bool:
+        points = detectable(with_number(number)).points
         return points is not None and points <= margin
 
-    if not find(MOST_RATERS):
+    if not find(most):
         return None
-    low, high = 0, MOST_RATERS  # low doesn't find it, high does
+    low, high = 0, most  # low doesn't find it, high does
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if find(middle) else (middle, high)
@@ -118,7 +148,34 @@ def prompts_of(campaign: Campaign) -> int:
     return drawable_responses(campaign).order_by().values("prompt").distinct().count()
 
 
-def tie_share_of(campaign: Campaign) -> float:
+def plan_of(
+    campaign: Campaign, *, raters: int, votes_each: int, taste: float, ties: Ties | None = None
+) -> Plan | None:
+    """With the campaign's own models, prompts and ties; None: too early to say."""
+    models = campaign.competitors.filter(status="active").count()
+    prompts = prompts_of(campaign)
+    if models < 2 or not prompts:
+        return None
+    return Plan(
+        models=models,
+        prompts=prompts,
+        raters=raters,
+        votes_each=votes_each,
+        tie_share=(ties or ties_of(campaign)).share,
+        taste=taste,
+        counted=1 - campaign.repeat_share - campaign.gold_share,
+    )
+
+
+@dataclass(frozen=True)
+class Ties:
+    """`votes` says on how many the share rests; 0: it is assumed."""
+
+    share: float
+    votes: int
+
+
+def ties_of(campaign: Campaign) -> Ties:
     """Both bad counts like a tie."""
     votes = campaign.battles.filter(
         kind__in=("regular", "recorded"), vote__isnull=False, vote__retraction=None
@@ -126,4 +183,6 @@ def tie_share_of(campaign: Campaign) -> float:
     counts = votes.aggregate(
         every=Count("pk"), ties=Count("pk", filter=Q(vote__outcome__in=("tie", "both_bad")))
     )
-    return counts["ties"] / counts["every"] if counts["every"] >= FEWEST_FOR_TIES else USUAL_TIES
+    if counts["every"] < FEWEST_FOR_TIES:
+        return Ties(USUAL_TIES, 0)
+    return Ties(counts["ties"] / counts["every"], counts["every"])

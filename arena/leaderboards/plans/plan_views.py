@@ -8,6 +8,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns.models import Campaign
 from arena.leaderboards.plans import plan
+from arena.leaderboards.plans.reckoning import assumptions_of, reckon_with
 from arena.raters import access
 from arena.raters.models import Role
 
@@ -47,24 +48,21 @@ def campaign_plan(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def answer(campaign: Campaign, asked: dict) -> dict:
-    models = campaign.competitors.filter(status="active").count()
-    prompts = plan.prompts_of(campaign)
-    if models < 2 or not prompts:
-        return {"is_too_early": True}
-    wanted = plan.Plan(
-        models=models,
-        prompts=prompts,
+    ties = plan.ties_of(campaign)
+    wanted = plan.plan_of(
+        campaign,
         raters=asked["raters"],
         votes_each=asked["votes"],
-        tie_share=plan.tie_share_of(campaign),
         taste=plan.TASTES[asked["tastes"]],
-        counted=1 - campaign.repeat_share - campaign.gold_share,
+        ties=ties,
     )
+    if wanted is None:
+        return {"is_too_early": True}
     return {
         "plan": wanted,
         "found": plan.detectable(wanted),
         "rows": plan.rows(wanted),
         "needed": plan.raters_needed(wanted, asked["margin"]),
         "margin": asked["margin"],
-        "ties_percent": round(100 * wanted.tie_share),
+        "assumptions": assumptions_of(reckon_with(wanted, asked["margin"], ties.votes)),
     }

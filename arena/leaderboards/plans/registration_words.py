@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 from arena.leaderboards import sentences
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.reckoning import reckon, say_unanswered
 from arena.leaderboards.plans.registration import board_name, frozen_plan
 
 
@@ -33,7 +34,9 @@ def _status(snapshot: Snapshot, plan: AnalysisPlan | None) -> str:
     """`plan`: the newest that is frozen, which most often is the one a board is registered under."""
     under = plan if plan is not None and plan.pk == snapshot.plan_id else snapshot.plan
     if under is not None:
-        return _("registered under analysis plan %(version)d") % {"version": under.version}
+        told = _("registered under analysis plan %(version)d") % {"version": under.version}
+        found = reckon(under)
+        return told if found is None or found.answers else f"{told}, {say_unanswered(found)}"
     return _("exploratory: %(reason)s") % {"reason": _reason(snapshot, plan)}
 
 

@@ -1,0 +1,234 @@
+"""Whether an analysis plan can answer its own question, and what that was reckoned with.
+
+Frozen with the plan as plain numbers, so that boards registered under it say the same ever after.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from arena.leaderboards.plans import plan as planner
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from ratings.scale import POINTS_PER_LOG_ODDS
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """`source`: who says so."""
+
+    what: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Reckoning:
+    """`points`: the smallest difference found, None: none is.
+
+    The three needs are totals; None: no number is enough, or none is needed.
+    tied_votes: votes that the share of ties was measured on, 0: it is assumed.
+    """
+
+    margin: float
+    points: float | None
+    models: int
+    prompts: int
+    raters: int
+    votes_each: int
+    tie_share: float
+    tied_votes: int
+    taste: float
+    counted: float
+    votes_needed: int | None = None
+    raters_needed: int | None = None
+    prompts_needed: int | None = None
+
+    @property
+    def answers(self) -> bool:
+        return self.points is not None and self.points <= self.margin
+
+    @property
+    def plan(self) -> planner.Plan:
+        return planner.Plan(
+            self.models,
+            self.prompts,
+            self.raters,
+            self.votes_each,
+            self.tie_share,
+            self.taste,
+            self.counted,
+        )
+
+    @classmethod
+    def read(cls, told: dict[str, Any]) -> Reckoning:
+        """Of what is stored, or of a file. Raises TypeError or ValueError where that was never reckoned."""
+        found = cls(**told)
+        for field in fields(cls):
+            value = getattr(found, field.name)
+            if value is None and "None" in str(field.type):
+                continue
+            whole = str(field.type).startswith("int")
+            kinds = (int,) if whole else (int, float)
+            least = 0 if field.name in ("tied_votes", "tie_share", "taste") else 1 if whole else 1e-9
+            if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < math.inf:
+                raise ValueError(f"reckoned: {field.name} is {value!r}, where a number belongs")
+        return found
+
+
+def reckon(plan: AnalysisPlan) -> Reckoning | None:
+    """None: the plan names no raters or votes, or the campaign has no models and prompts yet."""
+    if plan.frozen_at is not None:
+        return Reckoning.read(plan.reckoned) if plan.reckoned else None
+    if not plan.raters or not plan.votes or plan.raters > planner.MOST_RATERS:
+        return None
+    ties = planner.ties_of(plan.campaign)
+    wanted = planner.plan_of(
+        plan.campaign,
+        raters=plan.raters,
+        votes_each=max(1, round(plan.votes / plan.raters)),
+        taste=planner.TASTES["usual"],
+        ties=ties,
+    )
+    return None if wanted is None else reckon_with(wanted, plan.margin, ties.votes)
+
+
+def reckon_with(wanted: planner.Plan, margin: float, tied_votes: int) -> Reckoning:
+    points = planner.detectable(wanted).points
+    found = Reckoning(margin=margin, points=points, tied_votes=tied_votes, **asdict(wanted))
+    if found.answers:
+        return found
+    return replace(
+        found,
+        votes_needed=planner.votes_needed(wanted, margin),
+        raters_needed=planner.raters_needed(wanted, margin),
+        prompts_needed=planner.prompts_needed(wanted, margin),
+    )
+
+
+def say_answer(found: Reckoning) -> str:
+    """Whether the plan answers its question, and if not what would."""
+    words = {
+        "margin": f"{found.margin:g}",
+        "who": _who(found),
+        "points": "" if found.points is None else f"{found.points:.0f}",
+    }
+    if found.answers:
+        return (
+            _(
+                "This plan can answer its question: %(who)s find differences of about %(points)s points or"
+                " more, and its margin is %(margin)s points."
+            )
+            % words
+        )
+    if found.points is None:
+        first = _(
+            "This plan can’t answer its own question: its margin is %(margin)s points, but %(who)s can’t tell"
+            " any two models apart."
+        )
+    else:
+        first = _(
+            "This plan can’t answer its own question: its margin is %(margin)s points, but %(who)s find only"
+            " differences of about %(points)s points or more."
+        )
+    return " ".join([first % words, *_needs(found)])
+
+
+def say_unanswered(found: Reckoning) -> str:
+    """The same as a clause, for boards that are registered under such a plan."""
+    words = {"margin": f"{found.margin:g}", "points": "" if found.points is None else f"{found.points:.0f}"}
+    if found.points is None:
+        return _("which can’t answer its own question: it has too few votes to find any difference")
+    told = _(
+        "which can’t answer its own question: its margin is %(margin)s points, and it finds differences of"
+        " about %(points)s or more"
+    )
+    return told % words
+
+
+def _who(found: Reckoning) -> str:
+    raters = ngettext("%(n)s rater", "%(n)s raters", found.raters) % {"n": f"{found.raters:,}"}
+    words = ngettext("%(raters)s with %(n)s vote each", "%(raters)s with %(n)s votes each", found.votes_each)
+    return words % {"raters": raters, "n": f"{found.votes_each:,}"}
+
+
+def _needs(found: Reckoning) -> Iterator[str]:
+    """Each of the three ways by itself, the others left as they are."""
+    ways = []
+    for needed, now, more in (
+        (found.votes_needed, found.votes_each, _say_votes),
+        (found.raters_needed, found.raters, _say_raters),
+        (found.prompts_needed, found.prompts, _say_prompts),
+    ):
+        if needed is not None:
+            ways.append(more(needed - now))
+    if ways:
+        yield _("You need %(ways)s.") % {"ways": _(" or ").join(ways)}
+    if found.votes_needed is None and found.raters_needed is None and found.prompts_needed is None:
+        yield _("Neither votes, nor raters, nor prompts alone are enough: it takes more of two of them.")
+    elif found.votes_needed is None and found.raters_needed is None:
+        yield ngettext(
+            "No number of votes or raters is enough: %(n)s prompt is too few.",
+            "No number of votes or raters is enough: %(n)s prompts are too few.",
+            found.prompts,
+        ) % {"n": f"{found.prompts:,}"}
+    elif found.votes_needed is None:
+        yield _("No number of votes by so few raters is enough: their tastes stay.")
+
+
+def _say_votes(n: int) -> str:
+    return ngettext("%(n)s more vote a rater", "%(n)s more votes a rater", n) % {"n": f"{n:,}"}
+
+
+def _say_raters(n: int) -> str:
+    return ngettext("%(n)s more rater", "%(n)s more raters", n) % {"n": f"{n:,}"}
+
+
+def _say_prompts(n: int) -> str:
+    return ngettext("%(n)s more prompt", "%(n)s more prompts", n) % {"n": f"{n:,}"}
+
+
+def assumptions_of(found: Reckoning) -> list[Assumption]:
+    """What the number hangs on, each with who says so."""
+    plan = found.plan
+    campaign, assumed = _("this campaign"), _("assumed: nobody has voted enough to measure it")
+    measured = ngettext("measured on %(n)s vote", "measured on %(n)s votes", found.tied_votes)
+    spread = _("%(sd)s in log-odds, %(points)s points")
+    taste = spread % {"sd": f"{found.taste:g}", "points": f"{found.taste * POINTS_PER_LOG_ODDS:.0f}"}
+    usual = _("assumed: one that is usual, measured nowhere here")
+    return [
+        Assumption(_("models"), f"{found.models:,}", campaign),
+        Assumption(_("prompts with responses"), f"{found.prompts:,}", campaign),
+        Assumption(
+            _("pairs, all tested at once and drawn equally often"),
+            f"{plan.pairs:,}",
+            _("follows from the models; the error is shared among them (Bonferroni)"),
+        ),
+        Assumption(
+            _("votes that count on the board of all prompts"),
+            f"{plan.on_the_board:,.0f}",
+            _("raters times votes, less this campaign’s repeats and gold battles"),
+        ),
+        Assumption(
+            _("ties, both bad among them"),
+            f"{100 * found.tie_share:.0f} %",
+            measured % {"n": f"{found.tied_votes:,}"} if found.tied_votes else assumed,
+        ),
+        Assumption(_("how far raters’ tastes for a model differ (standard deviation)"), taste, usual),
+        Assumption(_("how far prompts suit one model more (standard deviation)"), taste, usual),
+        Assumption(
+            _("of the variance, what stays with the same raters; with the same prompts"),
+            f"{100 * plan.raters_share:.0f} %; {100 * plan.prompts_share:.0f} %",
+            _("follows from the two above: more votes don’t make these parts smaller"),
+        ),
+        Assumption(
+            _("found with a power of; at a confidence of"),
+            f"{100 * planner.POWER:.0f} %; {100 * planner.CONFIDENCE:.0f} %",
+            _("convention: found in four of five tries"),
+        ),
+    ]

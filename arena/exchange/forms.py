@@ -24,7 +24,8 @@ class ImportForm(forms.Form):
     file = forms.FileField(
         label=gettext_lazy("File"),
         help_text=gettext_lazy(
-            "CSV, TSV, JSON or JSONL in UTF-8 or UTF-16, or Parquet; votes also as other arenas publish them"
+            "CSV, TSV, JSON, JSONL or Parquet. Where a file’s encoding can’t be told, "
+            "as with Excel’s plain CSV, you choose it by how its words look."
         ),
         max_length=255,
         allow_empty_file=True,  # the check says what is wrong with it

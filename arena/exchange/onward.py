@@ -7,14 +7,18 @@ from django.contrib.auth.models import AnonymousUser, User
 from arena.exchange.formats.how import How
 from arena.exchange.models import Import
 from arena.exchange.preview import layout_of
-from arena.exchange.proposals import response_columns
 
 
 def columns_of(record: Import) -> tuple[str, ...]:
     """Those beside the prompts that look like responses, as long as the file is here."""
     if record.kind != Import.Kind.PROMPTS or record.state not in (Import.State.PREVIEWED, Import.State.DONE):
         return ()
-    return response_columns(layout_of(record), How.from_json(record.options))
+    return _beside_prompts(record)
+
+
+def _beside_prompts(record: Import) -> tuple[str, ...]:
+    layout = layout_of(record)
+    return layout.responses_beside_prompts(How.from_json(record.options)) if layout else ()
 
 
 def take_on(record: Import, user: User | AnonymousUser | None) -> Import | None:
@@ -48,6 +52,4 @@ def _how(record: Import, models: tuple[str, ...]) -> How:
 
 def waits(record: Import) -> bool:
     """Whether an import that is done keeps its file for that."""
-    return record.kind == Import.Kind.PROMPTS and bool(
-        response_columns(layout_of(record), How.from_json(record.options))
-    )
+    return record.kind == Import.Kind.PROMPTS and bool(_beside_prompts(record))

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 
 from arena.corpus.models import Prompt
 from arena.exchange.formats.columns import likely_models
-from arena.exchange.formats.how import How
-from arena.exchange.formats.lines import unstorable
 from arena.exchange.formats.reading import Layout
 from arena.exchange.models import Import
 from arena.exchange.plans import latest_set
@@ -68,7 +66,7 @@ def _found_keys(record: Import, layout: Layout, headers: Iterable[str]) -> list[
     prompts = Prompt.objects.filter(prompt_set=prompt_set)
     found: list[tuple[str, str]] = []
     for header in headers:
-        held = set(_cells(layout, header))
+        held = set(layout.cells(header))
         if not held:
             continue
         if prompts.filter(external_id__in=held).count() == len(held):
@@ -81,31 +79,6 @@ def _found_keys(record: Import, layout: Layout, headers: Iterable[str]) -> list[
 _COMPARED = 2_000  # prompts whose texts are looked at
 
 
-def _cells(layout: Layout, header: str) -> list[str]:
-    """The texts at the file's beginning that can be looked up."""
-    values = (row.get(header) for row in layout.rows)
-    told = (str(value) for value in values if isinstance(value, str | int))
-    return [text for text in told if text.strip() and not unstorable(text)]
-
-
 def _is_of_numbers(layout: Layout, header: str) -> bool:
-    cells = _cells(layout, header)
+    cells = layout.cells(header)
     return bool(cells) and all(_NUMBER.fullmatch(cell.strip()) for cell in cells)
-
-
-def response_columns(layout: Layout | None, how: How) -> tuple[str, ...]:
-    """Columns beside the prompts that hold running text and mean nothing to an import of prompts."""
-    if layout is None:
-        return ()
-    read = layout.meanings if how.columns is None else how.columns
-    if "prompt" not in read:
-        return ()
-    free = [header for header in layout.columns if header not in set(read.values())]
-    return tuple(header for header in likely_models(["prompt", *free]) if _is_of_texts(layout, header))
-
-
-def _is_of_texts(layout: Layout, header: str) -> bool:
-    """Most of its cells hold several words, and they differ: no note, no category."""
-    cells = _cells(layout, header)
-    wordy = sum(len(cell.split()) > 1 for cell in cells)
-    return bool(cells) and 2 * wordy > len(cells) and 2 * len(set(cells)) > len(cells)

@@ -45,6 +45,7 @@ def import_new(request: HttpRequest) -> HttpResponseBase:
         tasks.start(record)
         return redirect("import", record.public_id)
     context = {"form": form, "kind": kind, "kinds": Import.Kind.choices, "columns": wording.COLUMNS[kind]}
+    context |= {"other_columns": wording.OTHER_COLUMNS[kind]}
     status = 422 if form.is_bound else 200
     return render(request, "exchange/new.html", context | {"section": "corpus"}, status=status)
 

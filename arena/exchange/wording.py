@@ -37,6 +37,19 @@ COLUMNS = {
     ),
 }
 
+# What becomes of a column that is none of these.
+OTHER_COLUMNS = {
+    "prompts": _(
+        "A table with one column for each model’s responses is welcome too: import its prompts here, and the "
+        "same file goes on to the responses. Other columns are named and ignored."
+    ),
+    "responses": _(
+        "A table with one column for each model is welcome too: you are asked which columns those are. "
+        "Other columns are named and ignored."
+    ),
+    "votes": _("Votes are also read as other arenas publish them. Other columns are named and ignored."),
+}
+
 PERSONAL_KINDS = {
     EMAIL: _("e-mail addresses"),
     PHONE: _("phone numbers"),

@@ -71,6 +71,10 @@ def test_prompts_say_that_other_columns_look_like_responses_and_the_same_file_go
     record = reread(carol, upload(carol, "prompts", TABLE.encode("cp1252")), **AS_PROMPTS)
     page = page_of(carol, record)
     assert "look like the responses of one model each" in page and "Modell Süd" in page
+    assert record.notices[:2] == [
+        "columns ignored: Länge",
+        "columns that look like responses, no part of the prompts: Modell Süd, Modell Nord",
+    ]
     confirm(carol, record)
     assert uploads.is_kept(record) and "Import the responses in the same file" in page_of(carol, record)
     answer = carol.post(reverse("import-onward", args=[record.public_id]))
@@ -80,6 +84,20 @@ def test_prompts_say_that_other_columns_look_like_responses_and_the_same_file_go
     confirm(carol, following)
     assert Response.objects.count() == 4
     assert list(uploads.folder().iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "told", "untold"),
+    [
+        ("prompts", "one column for each model’s responses is welcome too", "other arenas"),
+        ("responses", "one column for each model is welcome too", "other arenas"),
+        ("votes", "as other arenas publish them", "is welcome too"),
+    ],
+)
+def test_the_upload_page_says_what_becomes_of_other_columns_and_encodings(carol, kind, told, untold):
+    page = carol.get(f"/imports/new/?kind={kind}").content.decode()
+    assert told in page and "Other columns are named and ignored." in page and untold not in page
+    assert "you choose it by how its words look" in page
 
 
 def test_a_file_that_went_on_already_or_is_no_longer_here_goes_nowhere(carol):

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -15,7 +15,7 @@ from arena.exchange.formats.cells import CellError, Cells
 from arena.exchange.formats.columns import REQUIRED, ColumnMap, likely_models
 from arena.exchange.formats.how import AS_FOUND, How
 from arena.exchange.formats.known import AUTO, Format, format_named, format_of
-from arena.exchange.formats.lines import Row
+from arena.exchange.formats.lines import Row, unstorable
 from arena.exchange.formats.problems import Problem, RefusedError, Report, SkippedError
 from arena.exchange.formats.remarks import Remarks
 from arena.exchange.formats.repeats import without_repeats
@@ -41,6 +41,7 @@ class _Reader:
     """How the rows of one file become rows of ours."""
 
     kind: str
+    name: str
     table: Table
     format: Format | None
     columns: ColumnMap
@@ -57,7 +58,7 @@ class _Reader:
         if found is None and table.columns:
             columns.check(table.columns, table.header_line)
             _check_there([*(how.columns or {}).values(), *how.model_columns], table)
-        return cls(kind, table, found, columns, report, how)
+        return cls(kind, name, table, found, columns, report, how)
 
     def rows(self) -> Iterator[AnyRow]:
         for row in self.table.rows():
@@ -110,6 +111,11 @@ class _Reader:
         assert self.format  # noqa: S101
         found = self.format.vote(row.line, Cells(row.values))
         return replace(found, format=self.format.name, vote_id=_own_id(self.format, found.vote_id))
+
+    def responses_beside_prompts(self) -> tuple[str, ...]:
+        if self.kind != "prompts":
+            return ()
+        return look_at(self.kind, self.table.source, self.name, self.how).responses_beside_prompts(self.how)
 
     @property
     def description(self) -> str:
@@ -222,6 +228,26 @@ class Layout:
         known = set(self.meanings.values())
         return tuple(header for header in self.columns if header.strip() and header not in known)
 
+    def cells(self, header: str) -> list[str]:
+        """The texts at the file's beginning that can be looked up."""
+        values = (row.get(header) for row in self.rows)
+        told = (str(value) for value in values if isinstance(value, str | int))
+        return [text for text in told if text.strip() and not unstorable(text)]
+
+    def responses_beside_prompts(self, how: How) -> tuple[str, ...]:
+        """Columns that hold running text and mean nothing to an import of prompts."""
+        read = self.meanings if how.columns is None else how.columns
+        if "prompt" not in read:
+            return ()
+        free = [header for header in self.columns if header not in set(read.values())]
+        return tuple(header for header in likely_models(["prompt", *free]) if self._is_of_texts(header))
+
+    def _is_of_texts(self, header: str) -> bool:
+        """Most of its cells hold several words, and they differ: no note, no category."""
+        cells = self.cells(header)
+        wordy = sum(len(cell.split()) > 1 for cell in cells)
+        return bool(cells) and 2 * wordy > len(cells) and 2 * len(set(cells)) > len(cells)
+
 
 def look_at(kind: str, source: Path | bytes, name: str, how: How = AS_FOUND) -> Layout:
     """Raises RefusedError if not even the beginning can be read."""
@@ -271,9 +297,14 @@ def _remark(reader: _Reader, seen: Remarks, report: Report) -> None:
     for reason, count in reader.skipped.items():
         report.skipped += count
         report.notice(f"{counted(count, 'row')} skipped {reason}")
-    if columns.unknown:
-        more = ", …" if len(columns.unknown) > 20 else ""
-        report.notice(f"columns ignored: {', '.join(columns.unknown[:20])}{more}")
+    responses = reader.responses_beside_prompts() if columns.unknown else ()
+    _name_columns("columns ignored", [name for name in columns.unknown if name not in responses], report)
+    _name_columns("columns that look like responses, no part of the prompts", responses, report)
     seen.tell(report)
     if not seen.rows and not report.error_count:
         raise RefusedError("the file has no rows" if not reader.skipped else "no row of the file counts")
+
+
+def _name_columns(words: str, names: Sequence[str], report: Report) -> None:
+    if names:
+        report.notice(f"{words}: {', '.join(names[:20])}{', …' if len(names) > 20 else ''}")

@@ -1,4 +1,4 @@
-"""The errors of a file as a table to download: every one, in the order of its lines."""
+"""The errors of a file as a table to download: every one, in the order of its lines. So are the notes."""
 
 from __future__ import annotations
 

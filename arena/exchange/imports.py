@@ -49,10 +49,11 @@ def plan_import(
     how: How = AS_FOUND,
     each: Callable[[int], object] | None = None,
     every_error: Callable[[Problem], object] | None = None,
+    every_note: Callable[[Problem], object] | None = None,
 ) -> Plan:
-    """`each` is told how many rows have been read; `every_error` also sees those beyond the first hundred."""
+    """`each` is told how many rows have been read; the others see what a plan only has the first of."""
     file, sha256 = FileRows(kind, source, file_name, how), file_digest(source)
-    report, personal = Report(every_error=every_error), Personal()
+    report, personal = Report(every_error=every_error, every_note=every_note), Personal()
 
     def shown() -> Iterator[AnyRow]:
         for count, row in enumerate(file.rows(report), start=1):

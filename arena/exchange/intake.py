@@ -116,8 +116,7 @@ def work_on(record: Import) -> None:
 def _check(shift: Shift) -> None:
     record = shift.record
     recalled = recall.apply(record) if record.turn == 1 else []
-    with error_list(uploads.errors_path(record)) as errors:
-        plan = _plan(record, _each(shift.note), errors.add)
+    plan = _plan(record, _each(shift.note))
     state = Import.State.PREVIEWED if plan.is_sound else Import.State.REFUSED
     shift.note(0)
     found = outcome(plan)
@@ -130,8 +129,7 @@ def _store(shift: Shift) -> None:
     """Checked anew: what is stored may have changed since the preview."""
     record = shift.record
     remove_rest(record)
-    with error_list(uploads.errors_path(record)) as errors:
-        plan = _plan(record, _each(lambda _count: shift.note(0)), errors.add)
+    plan = _plan(record, _each(lambda _count: shift.note(0)))
     if not plan.is_sound:
         shift.end(Import.State.REFUSED, **outcome(plan))
         return
@@ -144,17 +142,22 @@ def _store(shift: Shift) -> None:
         _forget_file(record)
 
 
-def _plan(record: Import, each: Callable[[int], object], every_error: Callable[..., object]) -> Plan:
-    return plan_import(
-        record.kind,
-        record.team,
-        record.target,
-        uploads.path_of(record),
-        record.file_name,
-        how=How.from_json(record.options),
-        each=each,
-        every_error=every_error,
-    )
+def _plan(record: Import, each: Callable[[int], object]) -> Plan:
+    with (
+        error_list(uploads.errors_path(record)) as errors,
+        error_list(uploads.notes_path(record)) as notes,
+    ):
+        return plan_import(
+            record.kind,
+            record.team,
+            record.target,
+            uploads.path_of(record),
+            record.file_name,
+            how=How.from_json(record.options),
+            each=each,
+            every_error=errors.add,
+            every_note=notes.add,
+        )
 
 
 def _each(note: Callable[[int], object]) -> Callable[[int], None]:

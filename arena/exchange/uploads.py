@@ -42,6 +42,10 @@ def errors_path(record: Import) -> Path:
     return folder() / f"{record.stored_as}.errors.csv"
 
 
+def notes_path(record: Import) -> Path:
+    return folder() / f"{record.stored_as}.notes.csv"
+
+
 def is_kept(record: Import) -> bool:
     return bool(record.stored_as) and path_of(record).is_file()
 
@@ -50,6 +54,7 @@ def forget(record: Import) -> None:
     if record.stored_as:
         path_of(record).unlink(missing_ok=True)
         errors_path(record).unlink(missing_ok=True)
+        notes_path(record).unlink(missing_ok=True)
         record.stored_as = ""
 
 

@@ -12,6 +12,7 @@ urlpatterns = [
     path("imports/<uuid:public_id>/cancel/", views.import_cancel, name="import-cancel"),
     path("imports/<uuid:public_id>/discard/", views.import_discard, name="import-discard"),
     path("imports/<uuid:public_id>/errors.csv", views.import_errors, name="import-errors"),
+    path("imports/<uuid:public_id>/notes.csv", views.import_notes, name="import-notes"),
     path("prompt-sets/<int:pk>/labels/file/", label_views.label_file, name="label-file"),
     path("campaigns/<slug:slug>/golds/file/", gold_file_views.gold_file_add, name="gold-file"),
     path("exports/<slug:slug>/", export_views.export_list, name="export-list"),

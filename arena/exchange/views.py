@@ -1,3 +1,5 @@
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from django.contrib import messages
@@ -98,6 +100,7 @@ def _show(request: HttpRequest, record: Import, form: ReadingForm | None, status
         "look": first_look(record) if form else [],
         "more_errors": record.error_count - len(record.errors),
         "all_errors": form is not None and uploads.errors_path(record).is_file(),
+        "all_notes": form is not None and uploads.notes_path(record).is_file(),
         "prompt_set": latest_set(record.team, record.target),
         "section": "corpus",
     }
@@ -176,10 +179,18 @@ def import_discard(request: HttpRequest, public_id: str) -> HttpResponseBase:
 @access.admin_required
 def import_errors(request: HttpRequest, public_id: str) -> FileResponse:
     """Every error, also those beyond the first hundred."""
-    record = _own(request, public_id)
-    if not record.stored_as or not uploads.errors_path(record).is_file():
+    return _table(_own(request, public_id), uploads.errors_path, "errors.csv")
+
+
+@require_GET
+@access.admin_required
+def import_notes(request: HttpRequest, public_id: str) -> FileResponse:
+    """Every row that isn't taken as the others are, though it is no error."""
+    return _table(_own(request, public_id), uploads.notes_path, "notes.csv")
+
+
+def _table(record: Import, path_of: Callable[[Import], Path], name: str) -> FileResponse:
+    if not record.stored_as or not path_of(record).is_file():
         raise Http404
-    file = uploads.errors_path(record).open("rb")
-    return FileResponse(
-        file, as_attachment=True, filename="errors.csv", content_type="text/csv; charset=utf-8"
-    )
+    file = path_of(record).open("rb")
+    return FileResponse(file, as_attachment=True, filename=name, content_type="text/csv; charset=utf-8")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # what no database keeps as text
 KEPT = 100  # errors listed; the rest are counted
+NAMED = 20  # places of what is no error that are named in its notice
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,22 @@ class SkippedError(Exception):
 
 
 @dataclass
+class Places:
+    """How many there are, and where the first of them stand."""
+
+    count: int = 0
+    _first: list[str] = field(default_factory=list)
+
+    def add(self, line: int, name: str = "") -> None:
+        self.count += 1
+        if self.count <= NAMED:
+            self._first.append(f"line {line}, {name}" if name else f"line {line}")
+
+    def __str__(self) -> str:
+        return "; ".join(self._first) + ("; …" if self.count > NAMED else "")
+
+
+@dataclass
 class Report:
     """Collects what was noticed on the way through a file."""
 
@@ -42,6 +59,7 @@ class Report:
     notices: list[str] = field(default_factory=list)
     skipped: int = 0
     every_error: Callable[[Problem], object] | None = None  # sees also those beyond the first hundred
+    every_note: Callable[[Problem], object] | None = None  # sees each row that is no error and doesn't count
 
     def error(self, problem: Problem) -> None:
         self.error_count += 1
@@ -50,6 +68,11 @@ class Report:
             self.errors.append(problem)
         if self.every_error:
             self.every_error(problem)
+
+    def note(self, problem: Problem) -> None:
+        """Of one row. What all of its kind come to is told as a notice."""
+        if self.every_note:
+            self.every_note(replace(problem, reason=_printable(problem.reason)))
 
     def notice(self, words: str) -> None:
         self.notices.append(_printable(words))

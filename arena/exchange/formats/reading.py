@@ -1,7 +1,6 @@
 """A whole file to checked rows, or to what is wrong with it."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,7 @@ from arena.exchange.formats.columns import REQUIRED, ColumnMap, likely_models
 from arena.exchange.formats.how import AS_FOUND, How
 from arena.exchange.formats.known import AUTO, Format, format_named, format_of
 from arena.exchange.formats.lines import Row, unstorable
-from arena.exchange.formats.problems import Problem, RefusedError, Report, SkippedError
+from arena.exchange.formats.problems import Places, Problem, RefusedError, Report, SkippedError
 from arena.exchange.formats.remarks import Remarks
 from arena.exchange.formats.repeats import without_repeats
 from arena.exchange.formats.rows import JUDGE, VOTE_ID, AnyRow
@@ -47,7 +46,7 @@ class _Reader:
     columns: ColumnMap
     report: Report
     how: How
-    skipped: Counter[str] = field(default_factory=Counter)
+    skipped: dict[str, Places] = field(default_factory=dict)  # by reason
 
     @classmethod
     def of(cls, kind: str, source: Path | bytes, name: str, report: Report, how: How) -> "_Reader":
@@ -77,7 +76,7 @@ class _Reader:
         try:
             return parse(what)
         except SkippedError as skipped:
-            self.skipped[skipped.args[0]] += 1
+            self._skip(line, skipped.args[0], column)
         except CellError as error:
             place = column if column and error.column == "response" else error.column
             self.report.error(Problem(error.reason, line, place))
@@ -85,12 +84,16 @@ class _Reader:
             self.report.error(replace(refused.problem, line=line))
         return None
 
+    def _skip(self, line: int, reason: str, column: str) -> None:
+        self.skipped.setdefault(reason, Places()).add(line, column)
+        self.report.note(Problem(f"skipped {reason}", line, column or None))
+
     def _each_model(self, row: Row) -> Iterator[AnyRow]:
         """One response for each model's column; a cell without text is no response."""
         for header in self.how.model_columns:
             text = row.values.get(header)
             if text is None or (isinstance(text, str) and not text.strip()):
-                self.skipped["because a model's column holds no text there"] += 1
+                self._skip(row.line, "because a model's column holds no text there", header.strip())
                 continue
             told = {"model": header.strip(), "response": text}
             parsed = self._parsed(row.line, lambda told: self._of_ours(row, told), told, header)
@@ -158,7 +161,7 @@ class FileRows:
         seen = Remarks()
         first_counts = bool(reader.format and reader.format.first_counts)
         for row in without_repeats(reader.rows(), report, first_counts):
-            seen.see(row)
+            seen.see(row, report)
             yield row
         if self._look() != self._mark:
             raise RefusedError("the file was changed while it was read")
@@ -294,9 +297,9 @@ def _remark(reader: _Reader, seen: Remarks, report: Report) -> None:
     columns = reader.columns
     if reader.format:
         report.notice(f"read as {reader.format.title}")
-    for reason, count in reader.skipped.items():
-        report.skipped += count
-        report.notice(f"{counted(count, 'row')} skipped {reason}")
+    for reason, places in reader.skipped.items():
+        report.skipped += places.count
+        report.notice(f"{counted(places.count, 'row')} skipped {reason}: {places}")
     responses = reader.responses_beside_prompts() if columns.unknown else ()
     _name_columns("columns ignored", [name for name in columns.unknown if name not in responses], report)
     _name_columns("columns that look like responses, no part of the prompts", responses, report)

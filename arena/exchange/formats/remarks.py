@@ -7,17 +7,18 @@ from dataclasses import dataclass, field
 from arena.corpus.names import name_key
 from arena.corpus.style_counts import count_style
 from arena.counted import counted
-from arena.exchange.formats.problems import Report
+from arena.exchange.formats.problems import Places, Problem, Report
 from arena.exchange.formats.repeats import digest_of
 from arena.exchange.formats.rows import JUDGE, AnyRow, ResponseRow, Texts, VoteRow
 
 _NAMED = 20  # names that are told
+_BLANK = "kept, but never drawn for a battle"
 
 
 @dataclass
 class Remarks:
     rows: int = 0
-    blank: int = 0
+    blank: Places = field(default_factory=Places)
     judged: int = 0
     equal: int = 0
     unanswered: int = 0
@@ -27,13 +28,15 @@ class Remarks:
     _odd: dict[str, str] = field(default_factory=dict)
     _votes: set[bytes] = field(default_factory=set)
 
-    def see(self, row: AnyRow) -> None:
+    def see(self, row: AnyRow, report: Report) -> None:
         self.rows += 1
         if isinstance(row, VoteRow):
             self._see_vote(row)
         elif isinstance(row, ResponseRow):
-            self.blank += row.is_blank
             self._see_names(row.model)
+            if row.is_blank:
+                self.blank.add(row.line, row.model)
+                report.note(Problem(f"{row.name} is empty or blank: {_BLANK}", row.line, "response"))
 
     def _see_vote(self, row: VoteRow) -> None:
         self._see_names(row.model_a, row.model_b)
@@ -61,10 +64,9 @@ class Remarks:
                 self.differing += style != (ours.headings, ours.list_items, ours.bold)
 
     def tell(self, report: Report) -> None:
-        if self.blank:
-            report.notice(
-                f"{counted(self.blank, 'response')} empty or blank: kept, but never drawn for a battle"
-            )
+        if self.blank.count:
+            blank = counted(self.blank.count, "response")
+            report.notice(f"{blank} empty or blank: {_BLANK} ({self.blank})")
         if self.judged:
             report.notice(f"{counted(self.judged, 'row')} from judges: kept as judgments, never as votes")
         if self.equal:

@@ -79,6 +79,12 @@ class LinkEndedError(Exception):
     """The link that the team sent has run out or was made anew; a new one isn't the rater's to make."""
 
 
+def may_make_link(campaign: Campaign, rater: Rater) -> bool:
+    """After the close a link leads to votes; whoever has none would stand before a closed door."""
+    is_closed = campaign.status == Campaign.Status.CLOSED
+    return not is_closed or Vote.objects.of(rater, campaign).exists()
+
+
 def make_link(campaign: Campaign, rater: Rater) -> str:
     """The token of a new personal link; the one the rater made before no longer works.
 

@@ -34,7 +34,7 @@ def my_link(request: HttpRequest, slug: str) -> HttpResponseBase:
     campaign, rater = own_place(request, slug)
     if request.method == "GET":  # the address of that answer, opened anew
         return redirect("my-votes", slug)
-    if rater is None or campaign.status == Campaign.Status.CLOSED:
+    if rater is None or not own_page.may_make_link(campaign, rater):
         raise NoPlaceError
     try:
         token = own_page.make_link(campaign, rater)
@@ -52,6 +52,7 @@ def show(request: HttpRequest, campaign: Campaign, rater: Rater, link: str = "")
         "votes": own_page.say_why(page),
         "so_far": own_page.so_far(campaign, rater),
         "link": link,
+        "may_make_link": own_page.may_make_link(campaign, rater),
         "names_are_out": campaign.names_are_out,
     }
     return render(request, "battles/my_votes.html", context)

@@ -24,6 +24,7 @@ from arena.corpus.models import Response
 from arena.raters.models import Rater
 
 NO_REASONS = Why()
+AT_AN_END = ("quota", "finished", "ended", "enough", "closed")
 NO_BATTLE = str(UUID(int=0))
 FIRST_WORDS, NAME_BEGINS, NAME_ENDS = 24, 17, 12  # characters
 RECORDED_AS: dict[str, str | Promise] = {
@@ -122,6 +123,11 @@ class Screen:
     def reasons(self) -> list[tuple[int, Reason]]:
         """Each with the key that gives it."""
         return list(enumerate(Reason, start=1))
+
+    @property
+    def may_take_along(self) -> bool:
+        """Whoever has voted and is at an end is offered a link to their votes."""
+        return self.done > 0 and self.state in AT_AN_END
 
     @property
     def offers_undo(self) -> bool:

@@ -67,10 +67,14 @@ def welcome(request: HttpRequest, campaign: Campaign, rater: Rater | None = None
     What was sent and couldn't be done is answered 409.
     """
     here = current_rater(request, campaign)
+    takes_votes = campaign.takes_votes(timezone.now())
     context = {
         "campaign": campaign,
         "guide": campaign.current_guide,
-        "takes_votes": campaign.takes_votes(timezone.now()),
+        "takes_votes": takes_votes,
+        "tells_way_to_votes": not takes_votes
+        and campaign.status != Campaign.Status.DRAFT
+        and campaign.admission != Campaign.Admission.LOGIN,
         "has_voted": rater is not None,
         "is_here": rater is not None and rater == here,
         # Their votes are marked as unblinded and left out of every board.

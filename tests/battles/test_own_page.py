@@ -6,6 +6,7 @@ import re
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from arena.battles.models import Battle, Outcome, Vote
 from arena.battles.own_page import is_same, steadiness
@@ -143,7 +144,42 @@ def test_a_new_personal_link_ends_the_one_before_and_no_other(desk, small_campai
     assert Client().get(f"/join/{small_campaign.token}/").status_code == 200
 
 
-def test_a_link_is_made_by_nobody_without_a_place_and_not_after_the_close(desk, signed_in):
+def test_after_the_close_the_device_that_voted_still_makes_a_link_that_shows_the_votes(desk, small_campaign):
+    desk.vote(desk.on_screen())
+    Campaign.objects.update(status="closed", closed_at=timezone.now())
+    page = words(own_page(desk))
+    assert "On another device" in page and "Make a personal link" in page and "go on elsewhere" not in page
+    path = link_on(desk.client.post("/campaigns/small/my-link/"))
+    phone = Client()
+    phone.post(path)
+    assert "Your votes 1 " in words(phone.get("/campaigns/small/my-votes/"))
+    assert (Rater.objects.count(), Vote.objects.get().rater) == (1, desk.rater)
+    group = Client().get(f"/join/{small_campaign.token}/")
+    assert "makes a personal link that shows your votes on this device too" in words(group)
+    assert "Have you voted here?" not in words(Client().get(path))
+
+
+def test_whoever_is_done_is_offered_a_link_and_who_has_not_voted_or_goes_on_is_not(desk):
+    offer = "To see your votes on another device too, also after the close"
+    assert offer not in words(desk.look())
+    desk.vote(desk.on_screen())
+    assert offer not in words(desk.look())
+    Campaign.objects.update(quota=1)
+    page = desk.look().content.decode()
+    assert offer in page and 'formaction="/campaigns/small/my-link/#my-link"' in page
+    Campaign.objects.update(status="closed")
+    assert offer in words(desk.look())
+    Campaign.objects.update(status="paused")
+    assert offer not in words(desk.look())
+
+
+def test_where_votes_are_taken_or_will_be_nobody_is_told_the_way_to_old_ones(desk, small_campaign):
+    for status in ("open", "draft"):
+        Campaign.objects.update(status=status)
+        assert "Have you voted here?" not in words(Client().get(f"/join/{small_campaign.token}/"))
+
+
+def test_a_link_is_made_by_nobody_without_a_place_and_not_after_a_close_without_votes(desk, signed_in):
     for visitor in (Client(), signed_in("mallory"), signed_in("carol")):
         assert visitor.post("/campaigns/small/my-link/").status_code == 404
     assert Client().get("/campaigns/small/my-link/").status_code == 404

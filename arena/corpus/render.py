@@ -25,7 +25,7 @@ from arena.corpus.code_colours import CLASSES, colour
 from arena.corpus.reasoning import split_reasoning
 from arena.corpus.render_math import add_math, formula
 
-RENDERER_VERSION = 2
+RENDERER_VERSION = 3
 
 # Limits that keep the cost of any text under about half a second; beyond them it is shown as typed.
 MAX_MARKDOWN = 100_000  # characters
@@ -189,11 +189,14 @@ def _multiplication(state: StateInline, silent: bool) -> bool:
 def _dress_blocks(state: StateCore) -> None:
     """Directions per block, headings below the page's own, alignment by class, check boxes as characters."""
     item: Token | None = None
+    outline: list[str] = []
     for token in state.tokens:
         if token.type == "heading_open":
             token.attrSet("class", f"heading-{token.tag[1]}")
+            outline = [*(above for above in outline if above < token.tag), token.tag]
         if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"
+            # As deep as it lies, whatever its sign: a text that begins with "##" skips no level of the page.
+            token.tag = f"h{min(len(outline) + 2, 6)}"
         if token.nesting == 1 and token.tag in _BLOCKS:
             token.attrSet("dir", "auto")
             if align := token.attrs.pop("style", None):

@@ -1,3 +1,4 @@
+import itertools
 import re
 from html.parser import HTMLParser
 
@@ -134,13 +135,43 @@ def test_the_short_way_for_plain_lines_renders_like_the_long_way(text):
 
 
 @pytest.mark.parametrize(
+    ("text", "levels"),
+    [
+        ("# a\n## b\n### c\n## d", "3 4 5 4"),
+        ("## a\n### b\n## c", "3 4 3"),
+        ("### a\n# b\n## c", "3 3 4"),
+        ("# a\n### b\n#### c\n### d\n## e", "3 4 5 4 4"),
+        ("#### a\n## b\n### c\n#### d", "3 3 4 5"),
+        ("# a\n## b\n### c\n#### d\n##### e\n###### f", "3 4 5 6 6 6"),
+        ("> ### a\n\n- #### b\n\nc\n-", "3 4 3"),
+        ("<think>## a\n### b</think>\n### c", "3 4 3"),
+    ],
+)
+def test_headings_are_as_deep_as_they_lie_and_as_large_as_they_were_meant(text, levels):
+    found = [(tag, attributes) for tag, attributes in Page(render(text)).tags if re.fullmatch("h[1-6]", tag)]
+    assert " ".join(tag[1] for tag, _attributes in found) == levels
+    assert all(re.match("heading-[1-6]", attributes["class"]) for _tag, attributes in found)
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=12))
+def test_no_outline_skips_a_level(signs):
+    text = "\n\n".join(f"{'#' * sign} of {sign}" for sign in signs)
+    levels = [
+        2,
+        *(int(tag[1]) for tag, _attributes in Page(render(text)).tags if re.fullmatch("h[1-6]", tag)),
+    ]
+    assert all(deeper - level <= 1 for level, deeper in itertools.pairwise(levels))
+    assert len(levels) == 1 + len(signs)
+
+
+@pytest.mark.parametrize(
     ("text", "html"),
     [
         ("Why is the sky red?", '<p dir="auto">Why is the sky red?</p>\n'),
         ("one\ntwo", '<p dir="auto">one<br>\ntwo</p>\n'),
         ("**b** *i* ~~s~~ `c`", "<strong>b</strong> <em>i</em> <s>s</s> <code>c</code>"),
         ("# Title", '<h3 class="heading-1" dir="auto">Title</h3>'),
-        ("###### Small", '<h6 class="heading-6" dir="auto">Small</h6>'),
+        ("###### Small", '<h3 class="heading-6" dir="auto">Small</h3>'),
         ("3. c\n4. d", '<ol start="3">'),
         (
             "- [ ] todo\n- [x] done",

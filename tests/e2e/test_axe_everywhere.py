@@ -79,7 +79,7 @@ def faults_of(page, options: dict) -> list[str]:
 def headed(small_campaign):
     """Prompts, responses and the guide begin with a heading of their own."""
     for model in (Prompt, Response, Guide):
-        model.objects.update(rendered_html=render("# Of the text\n\nWords.\n\n## Below it\n\nMore words."))
+        model.objects.update(rendered_html=render("## Of the text\n\nWords.\n\n#### Below it\n\nMore words."))
 
 
 def test_axe_finds_nothing_on_any_page_of_the_team(look, visitors, fill_route, headed):

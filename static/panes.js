@@ -13,7 +13,7 @@
   const announce = document.getElementById("announce");
   const likes = { [WHOLE]: read(WHOLE), [LINKED]: read(LINKED) };
   const setTo = new WeakMap();
-  const plainButton = desk.querySelector(".plain");
+  const plainButton = () => desk.querySelector(".plain"); // another one with another part of the page
   let isPlain = document.cookie.split("; ").includes(PLAIN);
   let article = null;
 
@@ -82,7 +82,7 @@
   /* Both texts in the form that the rater likes, whichever they came in. */
   function dress() {
     const form = isPlain ? "plain" : "formatted";
-    plainButton?.setAttribute("aria-pressed", isPlain);
+    plainButton()?.setAttribute("aria-pressed", isPlain);
     if (!article || article.dataset.text === form) return;
     for (const text of texts()) {
       const other = text.parentElement.querySelector(":scope > template");
@@ -97,7 +97,7 @@
   }
 
   function togglePlain() {
-    if (!article || !plainButton) return;
+    if (!article || !plainButton()) return;
     isPlain = !isPlain;
     const secure = location.protocol === "https:" ? "; Secure" : "";
     document.cookie = `${PLAIN}; Path=/; SameSite=Lax; Max-Age=${isPlain ? YEAR : 0}${secure}`;
@@ -131,7 +131,7 @@
   desk.addEventListener("whole", toggleWhole);
   desk.addEventListener("linked", toggleLinked);
   desk.addEventListener("plain", togglePlain);
-  if (plainButton) plainButton.parentElement.hidden = false;
+  plainButton()?.parentElement.removeAttribute("hidden");
   new MutationObserver(begin).observe(desk, { childList: true, subtree: true });
   begin();
 })();

@@ -144,3 +144,49 @@ def test_on_paper_nothing_of_it_is_cut(sit):
     for side, of in (("scrollWidth", "clientWidth"), ("scrollHeight", "clientHeight")):
         assert page.evaluate(f"() => {PANES}.filter(text => text.{side} > text.{of} + 1).length") == 0
     assert page.locator(".plain:visible").count() == 0
+
+
+STOPS = """() => [...document.querySelectorAll("#battle-desk button, #battle-desk [tabindex='0']")]
+  .filter(one => one.checkVisibility() && !one.closest(".rarer, .acts"))
+  .map(one => one.dataset.act === "vote" ? "vote" : one.className)"""
+HEIGHTS = """() => { scrollTo(0, document.body.scrollHeight);
+  const top = (one) => document.querySelector(one).getBoundingClientRect().top;
+  return [".panes", ".plain", ".votes"].map(top); }"""
+
+
+def is_in_its_place(page) -> bool:
+    stops, heights = page.evaluate(STOPS), page.evaluate(HEIGHTS)
+    place = stops.index("link plain")
+    votes = [at for at, stop in enumerate(stops) if stop == "vote"]
+    return heights == sorted(heights) and len(votes) == 4 and place == min(votes) - 1
+
+
+@pytest.mark.parametrize("size", [PHONE, WIDE], ids=["phone", "wide"])
+def test_the_tab_key_comes_to_it_between_the_responses_and_the_votes_as_the_eye_does(sit, size):
+    rater = sit(size, quota=2)
+    page = rater.page
+    assert is_in_its_place(page)
+    assert page.locator(".plain-choice kbd").is_visible() is (size == WIDE)
+    rater.press("a")
+    assert is_in_its_place(page)
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    rater.press("b")
+    page.wait_for_selector(".finished")
+    assert not page.locator(".plain").is_visible()
+    page.keyboard.press("z")
+    rater.settle()
+    assert is_in_its_place(page), "its part of the page came anew"
+    page.get_by_role("button", name="A and B as plain text").click()
+    assert page.evaluate(TAGS) == [0, 0]
+    assert page.locator(".plain").get_attribute("aria-pressed") == "true"
+    assert rater.record.complaints == []
+
+
+def test_with_letters_off_no_key_is_promised(sit):
+    rater = sit()
+    page = rater.page
+    assert page.locator(".plain-choice kbd").is_visible()
+    page.keyboard.press("?")
+    page.locator("#letters").uncheck()
+    page.keyboard.press("Escape")
+    assert not page.locator(".plain-choice kbd").is_visible()

@@ -234,8 +234,11 @@ def cancel(run: JudgeRun) -> bool:
     return bool(cancelled)
 
 
+@done_again
+@transaction.atomic
 def end_waiting(run: JudgeRun, state: str, abandoned: bool = False) -> None:
     """End the run's waiting calls, `abandoned` ones too, and the judgments that can't be decided any more."""
+    _hold_undecided_back(run)
     calls = run.calls()
     waiting = calls.filter(state__in=Call.WAITING)
     if abandoned:
@@ -248,6 +251,12 @@ def end_waiting(run: JudgeRun, state: str, abandoned: bool = False) -> None:
         )
         rows_of(run).filter(call__in=ended[start : start + 500]).update(failure=state)
     _without_verdict(run)
+
+
+def _hold_undecided_back(run: JudgeRun) -> None:
+    """Before their calls, and each after the one before it: whoever ends a call holds its judgment."""
+    rows = Judgment.objects.select_for_update().filter(run=run, outcome="").order_by("pk")
+    list(rows.values_list("pk", flat=True))
 
 
 def _without_verdict(run: JudgeRun) -> None:

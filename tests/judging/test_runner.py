@@ -1,11 +1,14 @@
+import re
 import threading
 import time
 from collections import Counter
+from functools import partial
 from importlib import import_module
 
 import pytest
 from django.apps import apps
-from django.db import connection
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arena.corpus.redaction import redact_response
@@ -473,6 +476,41 @@ def test_a_call_that_fails_after_the_cancel_is_cancelled_too(court, server):
     runner.handle_failure(held, ledger.send(held))
     assert states() == {"cancelled": 2}
     assert outcomes(run) == {"no_verdict": 1}
+
+
+def touched_first(act) -> list[str]:
+    """Judgments and calls in the order in which a transaction first takes hold of a row of each."""
+    with CaptureQueriesContext(connection) as statements:
+        act()
+    is_locking = connection.vendor == "postgresql"  # SQLite has one writer, and no word for it
+    order: dict[str, None] = {}
+    for statement in statements:
+        sql = statement["sql"].replace('"', "")
+        if found := re.search(r"^UPDATE arena_(judgment|call) ", sql):
+            order[found[1]] = None
+        elif (
+            sql.startswith("SELECT")
+            and "FROM arena_judgment " in sql
+            and ("FOR UPDATE" in sql or not is_locking)
+        ):
+            order["judgment"] = None
+    return list(order)
+
+
+def test_whoever_ends_calls_takes_hold_of_their_judgments_first(court, server):
+    """In two orders each would hold what the other waits for, and the database would break one off."""
+    acts = {
+        "stop": lambda run: transaction.atomic(ending.stop_for_budget)(run, "used up"),
+        "tidy": lambda run: ending.end_waiting(run, Call.State.CANCELLED, abandoned=True),
+        "cancel": ending.cancel,
+    }
+    for name, act in acts.items():
+        run = plan_run(court.campaign, [court.judge], court.pks)
+        assert touched_first(partial(act, run)) == ["judgment", "call"], name
+        assert set(run.judgments.values_list("outcome", flat=True)) == {"no_verdict"}
+    plan_run(court.campaign, [court.judge], court.pks)
+    end = partial(ending.close, claim_one(court), Call.State.GAVE_UP, failure="gave_up")
+    assert touched_first(end) == ["judgment", "call"]
 
 
 def test_a_call_held_by_a_dead_worker_does_not_keep_a_cancelled_run_open(court):

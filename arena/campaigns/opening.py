@@ -17,9 +17,9 @@ class NamesShownError(Exception):
     """Closing has shown raters the names: opening again takes an admin who says that they know it."""
 
 
-def drawable_responses(campaign: Campaign) -> QuerySet[Response]:
+def drawable_responses(campaign: Campaign, leak_policy: str = "") -> QuerySet[Response]:
     """The responses that may be shown: fit to fight, of a frozen set, by an active competitor."""
-    return Response.objects.fit_to_fight(campaign.leak_policy).filter(
+    return Response.objects.fit_to_fight(leak_policy or campaign.leak_policy).filter(
         prompt__prompt_set__in=campaign.prompt_sets.filter(status__in=PromptSet.FROZEN),
         competitor__in=campaign.competitors.filter(status=Competitor.Status.ACTIVE),
     )

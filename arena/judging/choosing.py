@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 from random import Random
@@ -21,7 +21,17 @@ from arena.judging.models import Judge, Judgment, Rubric
 
 Which = Literal["voted", "all", "fewest", "pairs"]
 WHICH: tuple[str, ...] = get_args(Which)
-REASONS = ("repeated", "without_texts", "redacted", "internal", "identical", "without_reference")
+# Why a battle is left out, said of one or several.
+REASONS = {
+    "repeated": "the same pair of responses again",
+    "without_texts": "recorded without texts",
+    "redacted": "with a redacted text",
+    "leaking": "with a response that says who wrote it, which the campaign leaves out",
+    "unlooked": "with a response that nobody has looked through for leaks yet",
+    "internal": "internal, where the endpoint isn't",
+    "identical": "of two identical responses",
+    "without_reference": "of a prompt without a reference",
+}
 
 PairKey = tuple[int, frozenset[int]]
 _CHUNK = 500
@@ -64,6 +74,8 @@ class Choice:
     repeated: int
     without_texts: int
     redacted: int
+    leaking: int
+    unlooked: int
     internal: int
     identical: int
     without_reference: int
@@ -74,6 +86,11 @@ class Choice:
         """Pairs that have no battle yet: a start makes one."""
         return sum(isinstance(entry, NewPair) for entry in self.battles)
 
+    def left_out(self) -> list[tuple[int, str]]:
+        """How many for each reason that there is, and the reason."""
+        counts = [(getattr(self, name), words) for name, words in REASONS.items()]
+        return [(count, words) for count, words in counts if count]
+
 
 @dataclass(frozen=True)
 class Bar:
@@ -81,12 +98,31 @@ class Bar:
 
     internal: bool
     without_reference: bool
+    leaks: Mapping[str, str]  # what was found in a response -> why it is out
 
     @classmethod
-    def of(cls, judges: Sequence[Judge]) -> Bar:
+    def of(cls, judges: Sequence[Judge], campaign: Campaign, which: str) -> Bar:
         modes = {judge.rubric.mode for judge in judges if judge.rubric}
         inside = all(judge.endpoint and judge.endpoint.is_internal for judge in judges)
-        return cls(internal=not inside, without_reference=Rubric.Mode.REFERENCE in modes)
+        return cls(
+            internal=not inside,
+            without_reference=Rubric.Mode.REFERENCE in modes,
+            leaks=_leaks_out(campaign.leak_policy, which),
+        )
+
+    def of_leaks(self, *found: str) -> str:
+        """The reason that one of the responses gives, a leak before a look that is still to come."""
+        reasons = {self.leaks.get(leak, "") for leak in found}
+        return next((reason for reason in ("leaking", "unlooked") if reason in reasons), "")
+
+
+def _leaks_out(leak_policy: str, which: str) -> dict[str, str]:
+    """As for raters. Where leaks are masked, a battle that is there already is masked when it's judged."""
+    if leak_policy == Campaign.LeakPolicy.EXCLUDE:
+        return {Response.Leak.FOUND: "leaking", Response.Leak.UNCHECKED: "unlooked"}
+    if leak_policy == Campaign.LeakPolicy.MASK and which == "pairs":
+        return {Response.Leak.UNCHECKED: "unlooked"}
+    return {}
 
 
 def choose_battles(
@@ -95,7 +131,7 @@ def choose_battles(
     """In an order drawn with `seed`, so a limit takes a random part; `fewest`, `pairs`: fewest first."""
     if which not in WHICH:
         raise CannotPlanError(f"battles to judge are one of {', '.join(WHICH)}, not {which!r}")
-    bar = Bar.of(judges)
+    bar = Bar.of(judges, campaign, which)
     if which == "pairs":
         found, left_out = _all_pairs(campaign, judges, bar)
     else:
@@ -131,7 +167,9 @@ def _all_pairs(campaign: Campaign, judges: Sequence[Judge], bar: Bar) -> tuple[l
         known[_pair(row)] = (count + row["judgment_count"], battle)
     found: list[Counted] = []
     for a, b in _drawable_pairs(campaign):
-        if a.text_hash == b.text_hash:
+        if leak := bar.of_leaks(a.leak, b.leak):
+            left_out[leak] += 1
+        elif a.text_hash == b.text_hash:
             left_out["identical"] += 1
         elif a.is_internal and bar.internal:
             left_out["internal"] += 1
@@ -148,6 +186,7 @@ class _Text(NamedTuple):
     response: int
     competitor: int
     text_hash: str
+    leak: str
     is_internal: bool
     reference: str
 
@@ -158,10 +197,12 @@ def _drawable_pairs(campaign: Campaign) -> Iterator[tuple[_Text, _Text]]:
         "pk",
         "competitor_id",
         "text_hash",
+        "leak",
         "prompt__prompt_set__is_internal",
         "prompt__reference",
     )
-    rows = drawable_responses(campaign).order_by("prompt_id", "pk").values_list(*columns)
+    there = drawable_responses(campaign, Campaign.LeakPolicy.FLAG)  # leaks are counted, not passed over
+    rows = there.order_by("prompt_id", "pk").values_list(*columns)
     for _, of_prompt in groupby((_Text(*row) for row in rows.iterator()), key=lambda text: text.prompt):
         for a, b in combinations(of_prompt, 2):
             if a.competitor != b.competitor:
@@ -178,11 +219,22 @@ def _rows(campaign: Campaign, judges: Sequence[Judge], which: str) -> Iterator[d
         is_internal=F("prompt__prompt_set__is_internal"),
         hash_a=F("response_a__text_hash"),
         hash_b=F("response_b__text_hash"),
+        leak_a=F("response_a__leak"),
+        leak_b=F("response_b__leak"),
         reference=F("prompt__reference"),
         is_redacted=ExpressionWrapper(_REDACTED, output_field=BooleanField()),
     )
     ids = ("pk", "prompt_id", "response_a_id", "response_b_id")
-    told = ("judgment_count", "is_redacted", "is_internal", "hash_a", "hash_b", "reference")
+    told = (
+        "judgment_count",
+        "is_redacted",
+        "is_internal",
+        "hash_a",
+        "hash_b",
+        "leak_a",
+        "leak_b",
+        "reference",
+    )
     return columns.values(*ids, *told).iterator(chunk_size=2000)
 
 
@@ -195,6 +247,8 @@ def _left_out(row: dict[str, Any], seen: dict[Any, Any], bar: Bar) -> str:
         return "without_texts"
     if row["is_redacted"]:
         return "redacted"
+    if leak := bar.of_leaks(row["leak_a"], row["leak_b"]):
+        return leak
     if _pair(row) in seen:
         return "repeated"
     if row["hash_a"] == row["hash_b"]:

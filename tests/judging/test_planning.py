@@ -1,9 +1,11 @@
 from datetime import timedelta
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
 from arena.battles.models import Battle, Retraction, Vote
+from arena.campaigns.models import Campaign
 from arena.corpus.models import Prompt, Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.judging import ending, planning
@@ -60,6 +62,67 @@ def test_what_cannot_be_judged_is_counted_and_left_out(court):
     choice = choose(court)
     assert (choice.without_texts, choice.identical) == (2, 1)
     assert sorted(choice.battles) == sorted(set(court.pks) - {second.pk})
+
+
+@pytest.fixture
+def leaks(court):
+    """One response with a leak, one that an admin called none, one nobody has looked at, the others clean."""
+    Response.objects.update(leak="clean")
+    found, dismissed, unlooked = (court.battles[at].response_a for at in (0, 1, 3))
+    for response, leak in ((found, "found"), (dismissed, "dismissed"), (unlooked, "unchecked")):
+        Response.objects.filter(pk=response.pk).update(leak=leak)
+    return found, unlooked
+
+
+@pytest.mark.parametrize(
+    ("policy", "which", "leaking", "unlooked"),
+    [
+        ("exclude", "all", 2, 2),
+        ("exclude", "voted", 1, 1),
+        ("exclude", "pairs", 2, 2),
+        ("mask", "all", 0, 0),
+        ("mask", "pairs", 0, 2),
+        ("flag", "all", 0, 0),
+        ("flag", "pairs", 0, 0),
+    ],
+)
+def test_battles_with_a_leak_are_judged_only_where_the_policy_shows_them(
+    court, leaks, cast, policy, which, leaking, unlooked
+):
+    """Each response is in two of the six battles."""
+    for at in (0, 1, 3):
+        vote_on(court.battles[at], cast.alice_rater, str(at))
+    court.campaign.leak_policy = policy
+    court.campaign.save(update_fields=["leak_policy"])
+    choice = choose(court, which)
+    assert (choice.leaking, choice.unlooked) == (leaking, unlooked)
+    assert len(choice.battles) == (3 if which == "voted" else 6) - leaking - unlooked
+    kept = Battle.objects.filter(pk__in=choice.battles)
+    out = {text.pk for text, count in zip(leaks, (leaking, unlooked), strict=True) if count}
+    assert not out & {pk for pair in kept.values_list("response_a", "response_b") for pk in pair}
+
+
+def test_command_and_page_say_how_many_battles_leak_and_the_run_is_without_them(
+    court, leaks, signed_in, capsys
+):
+    Campaign.objects.update(leak_policy="exclude")
+    form = {
+        "campaign": court.campaign.pk,
+        "judges": [court.judge.pk],
+        "which": "all",
+        "limit": 100,
+        "seed": 0,
+    }
+    page = signed_in("carol").get("/judging/new/", form).content.decode()
+    assert "2 battles have a response that says who wrote it, which this campaign leaves out" in page
+    assert "2 battles have a response that nobody has looked through for leaks yet" in page
+    call_command("run_judges", court.campaign.slug, "--battles", "all")
+    told = capsys.readouterr().out
+    assert (
+        "Left out: 2 battles with a response that says who wrote it, which the campaign leaves out." in told
+    )
+    assert "Left out: 2 battles with a response that nobody has looked through for leaks yet." in told
+    assert JudgeRun.objects.get().judgments.count() == 2
 
 
 def test_voted_battles_are_those_whose_vote_stands(court, cast):

@@ -119,6 +119,8 @@ class Command(BaseCommand):
         choice = choosing.choose_battles(
             campaign, judges, options["battles"], options["limit"], options["seed"]
         )
+        for count, reason in choice.left_out():
+            self.stdout.write(f"Left out: {counted(count, 'battle')} {reason}.")
         if any(takes_one_response(judge) for judge in judges):
             responses = probing.responses_of(choice.battles)
             yield probing.plan_scores(campaign, judges, responses, seed=options["seed"], **limits)

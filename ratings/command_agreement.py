@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> None:
     try:
         named = comparisons_from_frame(frame, cluster=(rater, "prompt_id"))
     except RatingsError as error:
-        raise in_file(error, options.votes) from error
+        raise in_file(error, options.votes, frame) from error
     found = overlap(named.comparisons)
     data = _everyone(found)
     if options.between:

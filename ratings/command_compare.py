@@ -87,7 +87,7 @@ def _costs(options: argparse.Namespace, named: NamedComparisons, first: int, sec
         prompts = None if votes.prompt is None else votes.prompt[direct]
         return cost_ratio(x, y, prompts, confidence=options.confidence)
     except RatingsError as error:
-        raise in_file(error, options.votes) from error
+        raise in_file(error, options.votes, frame) from error
 
 
 def _require_costs(

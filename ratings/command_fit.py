@@ -15,7 +15,7 @@ from ratings.frames import CLUSTER_COLUMNS, NamedComparisons, comparisons_from_f
 from ratings.leaderboard import fit_leaderboard
 from ratings.style import TRANSFORMS, Transform
 from ratings.tables import leaderboard_table
-from ratings.votes_file import in_file, read_votes
+from ratings.votes_file import in_file, read_votes, say_left_out
 
 # A long run says how far it is at most this often, in seconds.
 PROGRESS_EVERY = 2.0
@@ -67,14 +67,17 @@ def read_board(options: argparse.Namespace) -> NamedComparisons:
     cluster = cluster_columns(options.cluster)
     frame = read_votes(options.votes)
     try:
-        return comparisons_from_frame(
+        named = comparisons_from_frame(
             frame,
             style=split_names(options.style),
             style_transform=transform,
             cluster=cluster,
         )
     except RatingsError as error:
-        raise in_file(error, options.votes) from error
+        raise in_file(error, options.votes, frame) from error
+    if said := say_left_out(frame):
+        sys.stderr.write(f"{options.votes}: {said}\n")
+    return named
 
 
 def split_names(text: str) -> tuple[str, ...]:

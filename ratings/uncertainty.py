@@ -106,12 +106,12 @@ class Covariance:
     def lasting_deviations(self, dimension: int) -> Matrix:
         """What stays of the differences' standard errors (p, p) with ever more clusters of one dimension.
 
-        With k times the raters, each as active, V_rater and V_cell fall to 1/k: V_prompt − V_cell stays.
+        With k times the raters, each as active, V_rater and V_cell fall to 1/k: V_prompt − V_cell stays, and
+        that is V − V_rater.
         """
         if not self.floors:
             return np.zeros_like(self.matrix)
-        whole = np.max([_of_differences(m) for m in (self.matrix, *self.floors)], axis=0)
-        lasting = whole - _of_differences(self.floors[dimension])
+        lasting = _of_differences(self.matrix) - _of_differences(self.floors[dimension])
         deviations: Matrix = np.sqrt(np.maximum(lasting, 0.0))
         return deviations
 

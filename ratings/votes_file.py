@@ -33,8 +33,46 @@ class VotesFileError(RatingsError):
     """A votes file that can't be read, or a row of it that can't be used; the message names file and line."""
 
 
+EXPORTED = ("vote_id", "kind", "retracted_at", "excluded")
+"""Columns by which the votes of an arena's export are known."""
+
+NOT_RATED = ("repeat", "gold")
+"""Kinds of battle that tell how steady and how careful a rater is."""
+
+
 def read_votes(path: Path) -> pd.DataFrame:
-    """The file's columns; text stays text, so that a model called NA or 007 keeps its name."""
+    """The file's columns; text stays text, so that a model called NA or 007 keeps its name.
+
+    Of an export's votes those that boards count: the index numbers the file's rows, and `left_out` among the
+    frame's attrs says why others aren't there.
+    """
+    frame = _read_all(path)
+    return _counted(frame) if set(EXPORTED) <= set(frame.columns) else frame
+
+
+def _counted(frame: pd.DataFrame) -> pd.DataFrame:
+    """Each row is left out for the first reason that holds."""
+    retracted, excluded = ((frame[name].notna()) & (frame[name] != "") for name in EXPORTED[2:])
+    kinds = {kind: frame["kind"] == kind for kind in NOT_RATED}
+    reasons = {"taken back": retracted, "excluded": excluded}
+    reasons |= {f"{kind} battles": is_kind for kind, is_kind in kinds.items()}
+    out, left_out = pd.Series(False, index=frame.index), {}
+    for reason, holds in reasons.items():
+        left_out[reason] = int((holds & ~out).sum())
+        out |= holds
+    counted = frame[~out]
+    counted.attrs["left_out"] = {reason: count for reason, count in left_out.items() if count}
+    return counted
+
+
+def say_left_out(frame: pd.DataFrame) -> str:
+    """Such as "left out: 12 taken back, 32 repeat battles"; "" where every row counts."""
+    reasons = frame.attrs.get("left_out", {})
+    told = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
+    return f"left out: {told}" if told else ""
+
+
+def _read_all(path: Path) -> pd.DataFrame:
     _require_file(path)
     try:
         frame = pd.read_parquet(path) if _is_parquet(path) else _read_csv(path)
@@ -92,11 +130,12 @@ def _check_header(path: Path) -> None:
                 )
 
 
-def in_file(error: RatingsError, path: Path) -> VotesFileError:
-    """The same error with file and line instead of the row."""
+def in_file(error: RatingsError, path: Path, frame: pd.DataFrame | None = None) -> VotesFileError:
+    """The same error with file and line instead of the row, which is one of the frame read from it."""
     where = str(path)
     if error.row is not None:
-        where += f", {'row' if _is_parquet(path) else 'line'} {_line(path, error.row)}"
+        row = error.row if frame is None else int(frame.index[error.row])
+        where += f", {'row' if _is_parquet(path) else 'line'} {_line(path, row)}"
     return VotesFileError(f"{where}: {error.what}", todo=error.todo)
 
 

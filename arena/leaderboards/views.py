@@ -15,7 +15,7 @@ from arena.leaderboards.boards import board_page, compare_page, model_page
 from arena.leaderboards.boards.board_list import list_campaigns, visible_boards
 from arena.leaderboards.boards.board_view import SORTS, View
 from arena.leaderboards.charts import chart_page
-from arena.leaderboards.defaults import BOARDS
+from arena.leaderboards.defaults import BOARDS, Board
 from arena.leaderboards.forms import VisibilityForm
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
 from arena.leaderboards.packing import packed
@@ -45,14 +45,15 @@ def board(request: HttpRequest, campaign: str) -> HttpResponse:
     if request.headers.get("HX-Request"):
         return render_progress(request, context)
     view = View.of(request.GET)
-    page = board_page.build(boards, request.GET.get("source", ""), request.GET.get("interval", ""), view)
+    asked, chosen = request.GET, chosen_board(request)
+    page = board_page.build(boards, asked.get("source", ""), asked.get("interval", ""), view, chosen)
     context |= {
         "page": page,
         "view": view,
         "sorts": SORTS.items(),
         "turns": turns_of(page, view),
         "missing": board_page.missing_of(shown, page),
-        "narrow": narrow_board(request),
+        "chosen": chosen,
         "may_publish": access.has_role(request.user, shown.team_id, Role.ADMIN),
         "visibilities": Leaderboard.Visibility.choices,
         "section": "boards",
@@ -154,10 +155,9 @@ def render_progress(request: HttpRequest, context: dict[str, Any]) -> HttpRespon
     return response
 
 
-def narrow_board(request: HttpRequest) -> str:
-    """Which of the three a narrow window shows."""
+def chosen_board(request: HttpRequest) -> Board:
     wanted = request.GET.get("board", "")
-    return wanted if wanted in {board.name for board in BOARDS} else BOARDS[0].name
+    return next((board for board in BOARDS if board.name == wanted), BOARDS[0])
 
 
 def get_visible_campaign(request: HttpRequest, slug: str) -> Campaign:

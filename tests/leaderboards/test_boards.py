@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from arena.battles.models import Retraction
 from arena.corpus.models import Competitor
+from arena.leaderboards.boards.board_rows import in_order, rank_words, standings_of
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
@@ -145,6 +146,20 @@ def test_a_narrow_window_shows_one_board_at_a_time_by_links(joust, signed_in):
     assert 'class="board-table show-hard"' in hard
     assert 'href="?source=raters&amp;board=style#table"' in hard
     assert 'class="board-table show-overall"' in ravi.get(PAGE, {"board": "<b>"}).content.decode()
+
+
+@pytest.mark.parametrize("name", ["overall", "hard", "style"])
+def test_ranks_order_and_votes_are_those_of_the_board_that_was_chosen(joust, signed_in, name):
+    board = Leaderboard.objects.get(campaign=joust.campaign, slug=f"joust-{name}")
+    standings = in_order(standings_of(board.snapshots.first()))
+    rank, model, votes = (
+        r'<td class="rank[^"]*">([^<]*)<',
+        r'<th scope="row">.*?<a [^>]*>([^<]*)<',
+        r'votes">([^<]*)<',
+    )
+    page = signed_in("ravi").get(PAGE, {"board": name}).content.decode()
+    shown = re.findall(f"{rank}.*?{model}.*?{votes}", page.partition("<tbody")[2], re.DOTALL)
+    assert shown == [(rank_words(s), s.competitor.name, f"{s.battles:,}") for s in standings]
 
 
 def test_the_page_holds_no_style_attribute_and_no_inline_script(joust, signed_in):

@@ -3,6 +3,8 @@
 import itertools
 import json
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from datetime import UTC, datetime, timedelta
 
@@ -120,15 +122,38 @@ def test_charts_carry_the_numbers_of_the_snapshot(joust):
     assert len(slopes) == 15
 
 
-def test_a_chart_that_fails_says_why_and_costs_neither_snapshot_nor_the_others(joust, monkeypatch):
+def test_a_chart_that_fails_says_so_in_words_and_costs_neither_snapshot_nor_the_others(joust, monkeypatch):
     def broken(*_args):
         raise RuntimeError("no ink")
 
     monkeypatch.setitem(CHARTS, "wins", broken)
     drawing.draw_missing()
-    assert overall().charts.get(name="wins").failure == "RuntimeError: no ink"
+    assert overall().charts.get(name="wins").failure == "an error of ours; the worker's log says which"
     assert overall().charts.get(name="ratings").light
     assert overall().standings.count() == 5
+
+
+def test_a_chart_that_fails_once_is_drawn_the_second_time(joust, monkeypatch):
+    spec, tries = CHARTS["wins"], []
+
+    def broken_once(*arguments):
+        tries.append(arguments)
+        if len(tries) == 1:
+            raise AttributeError("partially initialized module")
+        return spec(*arguments)
+
+    monkeypatch.setitem(CHARTS, "wins", broken_once)
+    drawing.draw_missing()
+    chart = overall().charts.get(name="wins")
+    assert (bool(chart.light), chart.failure) == (True, "")
+
+
+def test_what_drawing_looks_for_among_loaded_modules_is_loaded_before():
+    loaded = "import sys, arena.leaderboards.charts.drawing; print({'pandas', 'pyarrow'} <= set(sys.modules))"
+    begin = "import os; os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'arena.settings')"
+    program = f"{begin}; import django; django.setup(); {loaded}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True"
 
 
 def test_what_has_no_rows_says_which_are_missing(joust):

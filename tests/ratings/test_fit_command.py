@@ -212,3 +212,53 @@ def test_unstable_verdicts_may_count_by_the_average_of_both_orders(votes, capsys
     assert [(s["wins"], s["ties"]) for s in average["standings"]] == [(10, 40), (0, 40)]
     assert fit(path, capsys, "--unstable", "drop")["n"] == 10
     assert "Davidson's model" in refusal(path, capsys, "--unstable", "average", "--ties", "davidson")
+
+
+def exported(data):
+    """As an arena exports votes: two of each kind that no board counts, all won by the last."""
+    data = data.assign(
+        vote_id=[f"v{i}" for i in range(len(data))], kind="regular", retracted_at="", excluded=""
+    )
+    others = data.iloc[:8].assign(
+        vote_id=[f"w{i}" for i in range(8)],
+        kind=["regular"] * 4 + ["repeat", "repeat", "gold", "gold"],
+        retracted_at=["2026-11-30T12:00:00Z"] * 2 + [""] * 6,
+        excluded=["", "", "by_hand", "too_fast"] + [""] * 4,
+    )
+    return pd.concat([others, data], ignore_index=True)
+
+
+@pytest.mark.parametrize("name", ["votes.csv", "votes.parquet"])
+def test_of_an_exports_votes_those_count_that_boards_count_and_the_others_are_told(votes, capsys, name):
+    expected = fit(votes(frame()), capsys)
+    path = votes(exported(frame()), name)
+    assert main(["fit", str(path), "--json", "-", "--no-check"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.strip().endswith(
+        "left out: 2 taken back, 2 excluded, 2 repeat battles, 2 gold battles"
+    )
+    rated = {s["competitor"]: s["rating"] for s in json.loads(printed.out)["standings"]}
+    assert rated == {s["competitor"]: s["rating"] for s in expected["standings"]}
+
+
+def test_a_file_with_some_of_these_columns_is_no_export(votes, capsys):
+    board = fit(votes(frame(kind="gold", excluded="no")), capsys)
+    assert sum(s["battles"] for s in board["standings"]) == 480
+
+
+def test_an_error_in_an_export_names_the_line_of_the_file(votes, capsys):
+    data = exported(frame())
+    data.loc[10, "winner"] = "nobody"
+    assert "votes.csv, line 12:" in refusal(votes(data), capsys)
+
+
+def test_prompts_are_told_apart_by_their_text_where_that_is_there(votes, capsys):
+    rows = np.arange(240)
+    ids, texts = [f"p{i}" for i in rows], [f"t{7 * i % 40}" for i in rows]
+    data = frame(prompt_id=ids, prompt_text=texts)
+    by_text = fit(votes(data), capsys)
+    assert by_text["standings"] == fit(votes(frame(prompt_id=texts)), capsys)["standings"]
+    words = refusal(
+        votes(frame(prompt_id=ids, prompt_text=texts)), capsys, "--cluster", "prompt_id,prompt_text"
+    )
+    assert "prompt_text and prompt_id both say which prompt" in words

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
@@ -194,6 +194,19 @@ def test_what_votes_of_the_same_raters_leave_is_what_they_cause_beyond_single_vo
     assert one.deviations_of_same_voters[0, 1] ** 2 == pytest.approx(expected) != 0
     none = fit_board(votes.as_comparisons(), replace(options, cluster=())).covariance
     assert not none.deviations_of_same_voters.any()
+
+
+@given(seed=st.integers(0, 10_000), rater_sd=st.floats(0, 1), prompt_sd=st.floats(0, 1))
+@settings(max_examples=25, deadline=None)
+def test_new_raters_never_leave_more_than_votes_of_the_same_ones(seed, rater_sd, prompt_sd):
+    model = VoteModel(
+        (0.5, 0.0, -0.2), tie=0.3, rater_sd=rater_sd, prompt_sd=prompt_sd, raters=12, prompts=20
+    )
+    votes = simulate_votes(model, 300, seed=seed).as_comparisons()
+    covariance = fit_board(votes, LeaderboardOptions(bootstrap=0, check=False)).covariance
+    of_same = covariance.deviations_of_same_voters
+    for place in range(len(covariance.dimensions)):
+        assert (covariance.lasting_deviations(place) <= of_same + 1e-9).all()
 
 
 def test_simulated_boards_with_the_votes_of_the_same_raters_find_the_difference_as_often_as_promised():

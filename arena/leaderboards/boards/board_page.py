@@ -25,7 +25,7 @@ from arena.leaderboards.boards.board_rows import (
     rows_of,
 )
 from arena.leaderboards.boards.board_view import WHOLE, Part, View, part_of
-from arena.leaderboards.defaults import BOARDS
+from arena.leaderboards.defaults import BOARDS, Board
 from arena.leaderboards.intervals import Axis
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
 from arena.leaderboards.plans.registration_words import say_registered
@@ -108,7 +108,14 @@ class Progress:
     waiting: bool
 
 
-def build(boards: Iterable[Leaderboard], wanted: str, interval: str = "robust", view: View = WHOLE) -> Page:
+def build(
+    boards: Iterable[Leaderboard],
+    wanted: str,
+    interval: str = "robust",
+    view: View = WHOLE,
+    chosen: Board = BOARDS[0],
+) -> Page:
+    """`chosen`: the board that gives order, ranks and votes, and the only one in a narrow window."""
     boards = list(boards)
     tabs = sources(boards)
     source = choose_source(tabs, boards, wanted)
@@ -119,13 +126,14 @@ def build(boards: Iterable[Leaderboard], wanted: str, interval: str = "robust", 
     cautions = board_cautions.cautions_of(columns)
     snapshots = [column.snapshot for column in columns if column.snapshot]
     simulated = board_facts.say_simulated(snapshots)
-    axis, placed = axis_of(columns), placed_of(columns)
+    ranking = columns[BOARDS.index(chosen)]
+    axis, placed = axis_of(columns), placed_of(columns, ranking)
     part = part_of(placed, columns, view)
     return Page(
         source=source,
         sources=tabs,
         columns=columns,
-        rows=list(rows_of(columns, placed, part.rows, axis)),
+        rows=list(rows_of(columns, ranking, placed, part.rows, axis)),
         axis=axis,
         sentence=sentence_of(columns, source, bool(simulated)) if columns[0].snapshot else "",
         simulated=simulated,
@@ -136,7 +144,7 @@ def build(boards: Iterable[Leaderboard], wanted: str, interval: str = "robust", 
         terms=board_facts.terms_of(snapshots[0]) if snapshots else [],
         interval=interval,
         resampled=board_facts.say_resampled(columns[0].snapshot),
-        pinned=list(rows_of(columns, placed, part.pinned, axis)),
+        pinned=list(rows_of(columns, ranking, placed, part.pinned, axis)),
         part=part,
     )
 

@@ -161,22 +161,27 @@ def standings_of(snapshot: Snapshot, known: dict[int, Competitor] | None = None)
     return standings
 
 
-def placed_of(columns: Sequence[Column]) -> list[Placed]:
-    """One order for all three boards, that of the overall one, so that a move is seen as a crooked line."""
-    return list(_in_order(columns))
+def placed_of(columns: Sequence[Column], chosen: Column) -> list[Placed]:
+    """One order for all three boards, the chosen one's, so that a move is seen as a crooked line."""
+    return list(_in_order([chosen, *columns]))
 
 
 def rows_of(
-    columns: Sequence[Column], placed: Sequence[Placed], shown: Sequence[Placed], axis: Axis
+    columns: Sequence[Column],
+    chosen: Column,
+    placed: Sequence[Placed],
+    shown: Sequence[Placed],
+    axis: Axis,
 ) -> Iterator[Row]:
-    """Of all that are placed, those to be shown."""
+    """Of all that are placed, those to be shown; ranks and votes are those of the chosen board."""
     flags = [set(standing.flags) for _competitor, standing in placed]
     common = set.intersection(*flags) if len(flags) > 1 else set()
     component = None
     for competitor, standing in shown:
         starts = component is not None and standing.component != component
         component = standing.component
-        yield _row(standing, _tags(competitor, standing, common), columns, axis, starts)
+        tags = _tags(competitor, standing, common)
+        yield _row(competitor, chosen.standings.get(competitor.pk), tags, columns, axis, starts)
 
 
 def axis_of(columns: Sequence[Column]) -> Axis:
@@ -206,13 +211,17 @@ def _place(standing: Standing) -> tuple[float, ...]:
 
 
 def _row(
-    standing: Standing, tags: tuple[str, ...], columns: Sequence[Column], axis: Axis, starts: bool
+    competitor: Competitor,
+    chosen: Standing | None,
+    tags: tuple[str, ...],
+    columns: Sequence[Column],
+    axis: Axis,
+    starts: bool,
 ) -> Row:
-    competitor = standing.competitor
     style = None if columns[-1].is_behind else columns[-1].standings.get(competitor.pk)
     return Row(
-        rank=rank_words(standing),
-        tied_first=standing.tied_first,
+        rank="–" if chosen is None else rank_words(chosen),
+        tied_first=chosen is not None and chosen.tied_first,
         name=competitor.name,
         organisation=competitor.organisation,
         tags=tags,
@@ -222,7 +231,7 @@ def _row(
         move="" if style is None or style.shift is None else signed(style.shift),
         move_interval=_move_interval(style),
         move_kind=_move_kind(style),
-        votes=f"{standing.battles:,}",
+        votes="–" if chosen is None else f"{chosen.battles:,}",
         starts_component=starts,
     )
 

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import logging
 
+# Drawing looks whether these are loaded. Whole by then, they can't be met half loaded by another thread.
+import pandas as pd  # noqa: F401
+import pyarrow as pa  # noqa: F401
 import vl_convert
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from arena.leaderboards.charts.chart_rows import ChartRows, rows_of
 from arena.leaderboards.charts.chart_scheme import DARK, LIGHT, NothingToDrawError
@@ -18,6 +22,7 @@ from arena.leaderboards.fitting.elo_replay import track_of
 from arena.leaderboards.models import Snapshot, SnapshotChart
 
 PNG_SCALE = 2
+TRIES = 2
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +44,7 @@ def draw(snapshot: Snapshot) -> None:
         SnapshotChart.objects.bulk_create(drawn)
 
 
-def draw_one(name: str, rows: ChartRows) -> SnapshotChart:
+def draw_one(name: str, rows: ChartRows, tries: int = TRIES) -> SnapshotChart:
     try:
         light, dark = (spec_of(name, rows, scheme) for scheme in (LIGHT, DARK))
         pictures = {
@@ -50,6 +55,8 @@ def draw_one(name: str, rows: ChartRows) -> SnapshotChart:
         return SnapshotChart(name=name, spec=light, **pictures)
     except NothingToDrawError as missing:
         return SnapshotChart(name=name, failure=f"{missing}")
-    except Exception as error:
+    except Exception:
         logger.exception("chart %s failed", name)
-        return SnapshotChart(name=name, failure=f"{type(error).__name__}: {error}")
+        if tries > 1:
+            return draw_one(name, rows, tries - 1)
+        return SnapshotChart(name=name, failure=_("an error of ours; the worker's log says which"))

@@ -75,9 +75,9 @@ class FittedBoard:
 
 def fit_board(comparisons: Comparisons, options: LeaderboardOptions) -> FittedBoard:
     """Fit and covariance, before bootstrap and ranks."""
-    dimensions = _dimensions(comparisons, options)
-    order, cells, plain = _plain_board(comparisons, options)
-    board = _relabelled(comparisons, order)
+    dimensions = wanted_dimensions(comparisons, options)
+    order, cells, plain = plain_board(comparisons, options)
+    board = relabelled(comparisons, order)
     board, scaled, notes = _with_covariates(board, options)
     rows = scores = inflation = None
     if options.ties == "davidson":
@@ -178,7 +178,7 @@ def _part_of(scaled: Scaled | None, before: tuple[str, ...], after: tuple[str, .
     )
 
 
-def _plain_board(
+def plain_board(
     comparisons: Comparisons, options: LeaderboardOptions
 ) -> tuple[NDArray[np.int64], Tally, Fit]:
     """Competitors in an order made of their results alone (new place -> id), so that draws which follow it
@@ -195,7 +195,8 @@ def _plain_board(
     return order, cells, fit_likelihood(PairLikelihood(cells), cells, options.policies, start=start)
 
 
-def _dimensions(comparisons: Comparisons, options: LeaderboardOptions) -> tuple[str, ...]:
+def wanted_dimensions(comparisons: Comparisons, options: LeaderboardOptions) -> tuple[str, ...]:
+    """Of "rater" and "prompt" those by which the options cluster."""
     if options.interval == "iid":
         return ()
     if options.cluster is None:
@@ -206,7 +207,8 @@ def _dimensions(comparisons: Comparisons, options: LeaderboardOptions) -> tuple[
     return options.cluster
 
 
-def _relabelled(comparisons: Comparisons, order: NDArray[np.int64]) -> Comparisons:
+def relabelled(comparisons: Comparisons, order: NDArray[np.int64]) -> Comparisons:
+    """The same votes with competitor order[i] called i."""
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     return replace(comparisons, a=place[comparisons.a], b=place[comparisons.b])

@@ -271,7 +271,7 @@ class Carried:
         rest = np.maximum(self.diagonal - self.own, 0) / self.share
         total = self.own + rest * self.share
         squares = self.own_sq + 2 * rest * self.mixed + rest**2 * self.share_sq
-        return _ratio(np.append(total, self.further), np.append(squares, self.further_sq))
+        return ratio_of_sums(np.append(total, self.further), np.append(squares, self.further_sq))
 
 
 def effective_for(scores: VoteScores, bread: Matrix, labels: Labels, count: int, contrasts: Matrix) -> Vector:
@@ -280,10 +280,11 @@ def effective_for(scores: VoteScores, bread: Matrix, labels: Labels, count: int,
 
 
 def _effective(carried: Matrix) -> Vector:
-    return _ratio(carried.sum(axis=0), (carried**2).sum(axis=0))
+    return ratio_of_sums(carried.sum(axis=0), (carried**2).sum(axis=0))
 
 
-def _ratio(total: Vector, squares: Vector) -> Vector:
+def ratio_of_sums(total: Vector, squares: Vector) -> Vector:
+    """(Σℓ)²/Σℓ² of such sums (any shape); 0 where nothing is carried."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(squares > 0, total**2 / squares, 0.0)
 

@@ -12,7 +12,7 @@ D = e^(eta/2) + e^(-eta/2) + nu. A share of the ties is recorded as both_bad.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -183,19 +183,40 @@ def pseudo_true_strengths(model: VoteModel) -> Floats:
     IncomparableError when the pairs don't connect the competitors; NotConvergedError when strengths are too
     far apart for numbers.
     """
-    check_model(model)
+    return pseudo_true_mixture((model,), (1.0,))
+
+
+def pseudo_true_mixture(models: Sequence[VoteModel], shares: Sequence[float]) -> Floats:
+    """The same (K,) for votes of which each model gives a share; shares sum to 1.
+
+    The models have the same pairs with the same propensities. Raises BadOptionError where they haven't, and
+    otherwise as `pseudo_true_strengths` does.
+    """
+    pairs, propensities = _pairs_of(models[0])
+    score = np.zeros(len(pairs))
+    for model, share in zip(models, shares, strict=True):
+        check_model(model)
+        own, chances = _pairs_of(model)
+        if not np.array_equal(own, pairs) or not np.array_equal(chances, propensities):
+            raise BadOptionError("the models draw different pairs", todo="give them the same ones")
+        score += share * _mean_scores(model, pairs)
+    return _project(len(models[0].strengths), pairs[:, 0], pairs[:, 1], propensities, score)
+
+
+def _mean_scores(model: VoteModel, pairs: Integers) -> Floats:
+    """Expected score of the first of each pair (P,), tastes and sides averaged out."""
     if any(feature.coefficient != 0.0 for feature in model.style):
         raise BadOptionError(
             "pseudo_true_strengths needs a model without style effects; fit a large simulation"
         )
-    pairs, propensities = _pairs_of(model)
-    first, second = pairs[:, 0], pairs[:, 1]
     spread = np.sqrt(2.0 * (model.rater_sd**2 + model.prompt_sd**2))
     nodes, weights = np.polynomial.hermite_e.hermegauss(GAUSS_HERMITE_NODES)
     weights = weights / weights.sum()
-    eta = _log_odds(model, first, second)[:, None] + spread * nodes
-    score = sum(0.5 * _expected_score(eta + sign * model.position, model.tie) for sign in (1, -1)) @ weights
-    return _project(len(model.strengths), first, second, propensities, score)
+    eta = _log_odds(model, pairs[:, 0], pairs[:, 1])[:, None] + spread * nodes
+    scores: Floats = (
+        sum(0.5 * _expected_score(eta + sign * model.position, model.tie) for sign in (1, -1)) @ weights
+    )
+    return scores
 
 
 def check_model(model: VoteModel) -> None:

@@ -46,7 +46,7 @@ def guarded(
     k, further = cells.n_competitors, len(covariance.matrix) - cells.n_competitors
     bounded = ~(fit.graph.unbounded_above | fit.graph.unbounded_below)
     none = bounded & ((votes[:k] < NO_INTERVAL_VOTES) | (decided[:k] < NO_INTERVAL_DECIDED))
-    few = (votes < FEW_VOTES) | (decided < FEW_DECIDED)
+    few = _few(votes, decided)
     none_of_all = votes[k] < NO_INTERVAL_VOTES or decided[k] < NO_INTERVAL_DECIDED
     return replace(
         covariance,
@@ -54,6 +54,16 @@ def guarded(
         few=np.append(few[:k], np.repeat(few[k], further)),
         none=np.append(none, np.repeat(none_of_all, further)),
     )
+
+
+def thin(plain: Fit, cells: Tally) -> NDArray[np.bool_]:
+    """Competitors (K,) of a plain board with so few votes that its variance leans on the model's."""
+    votes, decided = _evidence(plain, cells, None)
+    return _few(votes, decided)[: cells.n_competitors]
+
+
+def _few(votes: Vector, decided: Vector) -> NDArray[np.bool_]:
+    return (votes < FEW_VOTES) | (decided < FEW_DECIDED)
 
 
 def _evidence(plain: Fit, cells: Tally, scores: VoteScores | None) -> tuple[Vector, Vector]:

@@ -22,7 +22,7 @@ from ratings.rows import Floats, Rows
 FEW_CLUSTERS = 4_096
 """Up to so many clusters at a time their scores are full matrices: each holds votes on most competitors."""
 
-SPARSE = 0.05
+SPARSE = 0.12
 """Of more clusters they stay sparse where no larger share of them differs from zero."""
 
 

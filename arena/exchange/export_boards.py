@@ -26,6 +26,9 @@ _STANDING = (
     "shift",
     "shift_lower",
     "shift_upper",
+    "move",
+    "move_lower",
+    "move_upper",
 )
 
 

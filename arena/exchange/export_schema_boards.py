@@ -85,6 +85,13 @@ BOARDS: tuple[TableSchema, ...] = (
         ("shift", "number", "points by which style control moves it"),
         ("shift_lower", "number", ""),
         ("shift_upper", "number", ""),
+        (
+            "move",
+            "number",
+            "points from the board of all prompts to this one of hard prompts; missing elsewhere",
+        ),
+        ("move_lower", "number", ""),
+        ("move_upper", "number", ""),
     ),
     table(
         "readings",

@@ -93,6 +93,9 @@ class StandingSerializer(serializers.ModelSerializer):
             "shift",
             "shift_lower",
             "shift_upper",
+            "move",
+            "move_lower",
+            "move_upper",
         )
 
 

@@ -51,6 +51,9 @@ _STANDINGS = {
     "shift": "number",
     "shift_lower": "number",
     "shift_upper": "number",
+    "move": "number",
+    "move_lower": "number",
+    "move_upper": "number",
 }
 _PAIRS = {
     "model_a": "text",
@@ -94,7 +97,7 @@ def _standings(snapshot: Snapshot) -> Iterator[Row]:
     for s in snapshot.standings.select_related("competitor"):
         names = (s.competitor.name, s.competitor.organisation)
         counts = (s.battles, s.wins, s.losses, s.ties, s.component, " ".join(s.flags))
-        shift = (s.shift, s.shift_lower, s.shift_upper)
+        shift = (s.shift, s.shift_lower, s.shift_upper, s.move, s.move_lower, s.move_upper)
         ranks = (s.rank_lower, s.rank_upper, s.tied_first)
         resampled = (s.bootstrap_lower, s.bootstrap_upper, snapshot.options["bootstrap"])
         yield (*ranks, *names, s.rating, s.lower, s.upper, *resampled, *counts, *shift)

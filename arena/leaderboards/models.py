@@ -146,6 +146,11 @@ class Standing(models.Model):
     )
     shift_lower = models.FloatField(null=True)
     shift_upper = models.FloatField(null=True)
+    move = models.FloatField(
+        null=True, help_text="on hard prompts: points from the board of all prompts to this one"
+    )
+    move_lower = models.FloatField(null=True)
+    move_upper = models.FloatField(null=True)
 
     class Meta:
         constraints = [

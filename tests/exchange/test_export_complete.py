@@ -134,6 +134,7 @@ WHERE = {
         *("snapshot", "rating", "lower", "upper", "bootstrap_lower", "bootstrap_upper", "standard_error"),
         *("rank_lower", "rank_upper", "tied_first", "component", "battles", "wins", "losses", "ties"),
         *("both_bad", "usable", "flags", "shift", "shift_lower", "shift_upper"),
+        *("move", "move_lower", "move_upper"),
     )
     | {"competitor": "standings.model"},
     "ReportText": dict.fromkeys(REPORT_FIELDS, "report"),

@@ -16,7 +16,6 @@ from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
 from arena.leaderboards.schedule import request_snapshot, request_snapshots
-from arena.leaderboards.sentences import signed
 from arena.raters.models import Rater
 from tests.conftest import past_triggers
 
@@ -212,28 +211,6 @@ def test_every_interval_is_printed_under_its_rating(joust, signed_in):
     for snapshot in Snapshot.objects.all():
         for standing in snapshot.standings.all():
             assert f"{standing.rating:.0f} {standing.lower:.0f} … {standing.upper:.0f}" in words
-
-
-def test_the_hard_move_stands_beside_the_style_move(joust, signed_in):
-    html = signed_in("ravi").get(PAGE).content.decode()
-    overall, hard = (Snapshot.objects.get(leaderboard__slug=f"joust-{name}") for name in ("overall", "hard"))
-    moves = re.findall(r'<td class="number move hard-move ([a-z]*)">([^<]*)</td>', html)
-    assert len(moves) == 5
-    for kind, move in moves:
-        assert kind in ("", "gain", "loss")
-        assert re.fullmatch(r"[+−]?\d+", move)
-    expected = set()
-    for standing in overall.standings.all():
-        other = hard.standings.get(competitor=standing.competitor)
-        expected.add(signed(other.rating - standing.rating))
-    assert {move for _kind, move in moves} == expected
-
-
-def test_a_hard_move_is_marked_only_where_the_two_intervals_dont_meet(joust, signed_in):
-    hard = Snapshot.objects.get(leaderboard__slug="joust-hard").standings
-    past_triggers(hard.filter(competitor__name="Ember").update, rating=2000, lower=1900, upper=2100)
-    html = signed_in("ravi").get(PAGE).content.decode()
-    assert len(re.findall(r'hard-move gain">\+\d+<', html)) == 1
 
 
 def test_bootstrap_intervals_are_shown_when_asked_for_with_their_number_and_how(joust, signed_in):

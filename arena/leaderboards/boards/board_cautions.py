@@ -51,11 +51,30 @@ def _cautions(snapshot: Snapshot) -> Iterator[str]:
     yield from snapshot.warnings
     yield from _about_policies(counts.get("policy_moves", []), snapshot.options)
     yield from _about_votes(snapshot)
+    yield from _about_moves(counts.get("moves"))
     # That a board of hard prompts leaves out the others is its definition.
     left_out = {reason: n for reason, n in counts["left_out"].items() if reason != "not_hard"}
     yield from sentences.say_left_out(left_out)
     if counts["votes_about_blank_responses"]:
         yield say_blank(counts["votes_about_blank_responses"], counts["blank_responses"])
+
+
+# Points by which moves and ratings may differ without a word: what rounding makes of them.
+SAME_MEAN = 1.0
+
+
+def _about_moves(moves: Mapping[str, Any] | None) -> Iterator[str]:
+    """Other models may be in the mean of the two boards than in that of both."""
+    if moves is None:
+        return
+    if not moves["mean_of"]:
+        yield _("No move from the overall board is told: fewer than two models are well measured on both.")
+    elif abs(moves["offset"]) >= SAME_MEAN:
+        words = _(
+            "Moves are against the mean of the %(n)s models that are well measured on both boards; ratings as"
+            " shown differ by %(points)s points more, for other models are in their means."
+        )
+        yield words % {"n": f"{moves['mean_of']:,}", "points": sentences.signed(moves["offset"])}
 
 
 def say_blank(votes: int, responses: int) -> str:

@@ -161,9 +161,10 @@ def terms_of(snapshot: Snapshot) -> list[Term]:
         Term(
             _("hard move, style move"),
             _(
-                "rating on hard prompts, or at equal length and format, less the overall one. Bold where it"
-                " is clear: for style, its own interval leaves out 0; for hard prompts, whose move has no"
-                " interval, the intervals of the two boards don't meet."
+                "rating on hard prompts, or at equal length and format, less the overall one, with the move’s"
+                " own interval, which knows that both boards rest on the same votes. Bold where it leaves out"
+                " 0. A hard move is told against the mean of the models that are well measured on both"
+                " boards."
             ),
         ),
     ]

@@ -20,9 +20,9 @@ from arena.leaderboards.boards.board_rows import (
     Row,
     axis_of,
     find_column,
-    is_settled,
     placed_of,
     rows_of,
+    style_move,
 )
 from arena.leaderboards.boards.board_view import WHOLE, Part, View, part_of
 from arena.leaderboards.defaults import BOARDS, Board
@@ -214,8 +214,9 @@ def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> s
 
 def _moves(style: Column) -> Iterator[sentences.Move]:
     for standing in style.standings.values():
-        if standing.shift is not None:
-            yield sentences.Move(standing.competitor.name, standing.shift, is_settled(standing))
+        move = style_move(standing)
+        if move is not None:
+            yield sentences.Move(standing.competitor.name, move.points, bool(move.kind))
 
 
 def missing_of(campaign: Campaign, page: Page) -> Missing | None:

@@ -114,6 +114,31 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Move:
+    """Points from the overall board to another, with its interval where one is known."""
+
+    points: float
+    lower: float | None = None
+    upper: float | None = None
+
+    def __str__(self) -> str:
+        return signed(self.points)
+
+    @property
+    def interval(self) -> str:
+        if self.lower is None or self.upper is None:
+            return ""
+        return f"{signed(self.lower)} … {signed(self.upper)}"
+
+    @property
+    def kind(self) -> str:
+        """Marked only where the interval leaves out zero."""
+        if self.lower is None or self.upper is None:
+            return ""
+        return "gain" if self.lower > 0 else "loss" if self.upper < 0 else ""
+
+
+@dataclass(frozen=True)
 class Row:
     rank: str
     tied_first: bool
@@ -121,11 +146,8 @@ class Row:
     organisation: str
     tags: tuple[str, ...]
     cells: tuple[Cell, ...]
-    hard_move: str
-    hard_kind: str
-    move: str
-    move_interval: str
-    move_kind: str
+    hard_move: Move | None
+    style_move: Move | None
     votes: str
     starts_component: bool
 
@@ -226,59 +248,34 @@ def _row(
         organisation=competitor.organisation,
         tags=tags,
         cells=tuple(_cell(column, competitor.pk, axis) for column in columns),
-        hard_move=_hard_move(columns, competitor.pk),
-        hard_kind=_hard_kind(columns, competitor.pk),
-        move="" if style is None or style.shift is None else signed(style.shift),
-        move_interval=_move_interval(style),
-        move_kind=_move_kind(style),
+        hard_move=hard_move(columns, competitor.pk),
+        style_move=style_move(style),
         votes="–" if chosen is None else f"{chosen.battles:,}",
         starts_component=starts,
     )
 
 
-def _hard_move(columns: Sequence[Column], competitor: int) -> str:
-    """The rating on hard prompts less the overall one: no interval, for the boards share votes."""
-    overall, hard = _overall_and_hard(columns, competitor)
-    return "" if overall is None or hard is None else signed(hard.rating - overall.rating)
+def hard_move(columns: Sequence[Column], competitor: int) -> Move | None:
+    """The hard board's own figure; a snapshot that has none says the difference of the ratings, no more.
 
-
-def _overall_and_hard(columns: Sequence[Column], competitor: int) -> tuple[Estimate | None, Estimate | None]:
-    """Two boards of which one doesn't know the other's votes aren't laid side by side."""
+    Two boards of which one doesn't know the other's votes aren't laid side by side.
+    """
     overall, hard = columns[:2]
     if overall.is_behind or hard.is_behind:
-        return None, None
-    return overall.estimate(competitor), hard.estimate(competitor)
+        return None
+    standing = hard.standings.get(competitor)
+    if standing is not None and standing.move is not None:
+        return Move(standing.move, standing.move_lower, standing.move_upper)
+    before, after = overall.estimate(competitor), hard.estimate(competitor)
+    if before is None or after is None or hard.snapshot is None or "moves" in hard.snapshot.counts:
+        return None
+    return Move(after.rating - before.rating)
 
 
-def _hard_kind(columns: Sequence[Column], competitor: int) -> str:
-    """Marked only where the two intervals don't meet, which asks for more than a test of the move would."""
-    overall, hard = _overall_and_hard(columns, competitor)
-    if overall is None or hard is None:
-        return ""
-    if overall.upper is not None and hard.lower is not None and hard.lower > overall.upper:
-        return "gain"
-    if overall.lower is not None and hard.upper is not None and hard.upper < overall.lower:
-        return "loss"
-    return ""
-
-
-def _move_interval(style: Standing | None) -> str:
-    if style is None or style.shift_lower is None or style.shift_upper is None:
-        return ""
-    return f"{signed(style.shift_lower)} … {signed(style.shift_upper)}"
-
-
-def _move_kind(style: Standing | None) -> str:
-    if style is None or style.shift is None or not is_settled(style):
-        return ""
-    return "gain" if style.shift > 0 else "loss"
-
-
-def is_settled(standing: Standing | None) -> bool:
-    """Does the interval of the style move leave out zero?"""
-    if standing is None or standing.shift_lower is None or standing.shift_upper is None:
-        return False
-    return standing.shift_lower > 0 or standing.shift_upper < 0
+def style_move(standing: Standing | None) -> Move | None:
+    if standing is None or standing.shift is None:
+        return None
+    return Move(standing.shift, standing.shift_lower, standing.shift_upper)
 
 
 def rank_words(standing: Standing) -> str:

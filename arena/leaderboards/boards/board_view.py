@@ -10,7 +10,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy
 
 from arena.corpus.models import Competitor
-from arena.leaderboards.boards.board_rows import Column, Placed
+from arena.leaderboards.boards.board_rows import Column, Placed, hard_move
 from arena.leaderboards.intervals import Estimate
 from arena.row_numbers import as_id
 
@@ -97,7 +97,7 @@ def _matches(competitor: Competitor, words: Sequence[str]) -> bool:
 
 def _key(columns: Sequence[Column], sort: str) -> Callable[[Placed], tuple[bool, float | str]] | None:
     """None: as they stand. Models without the number come last."""
-    overall, hard, style = columns
+    _overall, hard, style = columns
     if sort == RANK:
         return None
     if sort == "name":
@@ -109,13 +109,10 @@ def _key(columns: Sequence[Column], sort: str) -> Callable[[Placed], tuple[bool,
         if sort == "style-move":
             standing = style.standings.get(competitor)
             return None if standing is None or style.is_behind else standing.shift
-        if sort == "style":
-            return _rating(style.estimate(competitor))
-        on_hard = _rating(hard.estimate(competitor))
-        if sort == "hard":
-            return on_hard
-        before = None if hard.is_behind or overall.is_behind else _rating(overall.estimate(competitor))
-        return None if on_hard is None or before is None else on_hard - before
+        if sort == "hard-move":
+            move = hard_move(columns, competitor)
+            return None if move is None else move.points
+        return _rating((style if sort == "style" else hard).estimate(competitor))
 
     def key(one: Placed) -> tuple[bool, float | str]:
         value = number(one[0].pk)

@@ -200,7 +200,21 @@ def _ratings(rows: ChartRows) -> Table:
 def _slopes(rows: ChartRows) -> Table:
     boards = list(dict.fromkeys(point["board"] for point in rows.slopes))
     cells = {(point["model"], point["board"]): _points(point["rating"]) for point in rows.slopes}
-    return _square(rows.models, boards, cells)
+    moves = {}
+    for point in rows.slopes:
+        if point.get("move") is not None:
+            heading = _("Move: %(board)s") % {"board": point["board"]}
+            moves[point["model"], heading] = _move(point)
+    headings = list(dict.fromkeys(heading for _model, heading in moves))
+    table = _square(rows.models, [*boards, *headings], cells | moves)
+    note = _("A move is the board’s rating less the overall one, in brackets its own 95 % interval.")
+    return Table(table.head, table.rows, note if moves else "")
+
+
+def _move(point: Mapping[str, Any]) -> str:
+    if point["move_lower"] is None or point["move_upper"] is None:
+        return signed(point["move"])
+    return f"{signed(point['move'])} ({signed(point['move_lower'])} … {signed(point['move_upper'])})"
 
 
 def _wins(rows: ChartRows) -> Table:

@@ -188,4 +188,18 @@ def _slopes(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
                     "board": column.heading,
                     "model": standing.competitor.name,
                     "rating": standing.rating,
+                    **_moved(wanted.name, standing),
                 }
+
+
+def _moved(board: str, standing: Standing) -> dict[str, float | None]:
+    """From the overall board to this one."""
+    if board == "hard":
+        return {"move": standing.move, "move_lower": standing.move_lower, "move_upper": standing.move_upper}
+    if board == "style":
+        return {
+            "move": standing.shift,
+            "move_lower": standing.shift_lower,
+            "move_upper": standing.shift_upper,
+        }
+    return {}

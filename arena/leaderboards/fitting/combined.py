@@ -19,6 +19,7 @@ from arena.judging.models import Judgment
 from arena.leaderboards.fitting import comparisons as rows_of_boards
 from arena.leaderboards.fitting.comparisons import UNKNOWN, BoardRows, Columns, Cutoff
 from arena.leaderboards.fitting.prompt_texts import prompt_clusters
+from arena.leaderboards.fitting.row_digest import digest
 from arena.leaderboards.models import Leaderboard
 from ratings.board import FittedBoard, check_board, fit_board
 from ratings.board_options import LeaderboardOptions
@@ -149,7 +150,7 @@ def _assembled(
 
 
 def _digest(people: str, both: NDArray[np.int64], verdict: NDArray[np.int64], judged: Comparisons) -> str:
-    sha = hashlib.sha256(f"people:{people}\njudge:{rows_of_boards.digest(judged)}\n".encode())
+    sha = hashlib.sha256(f"people:{people}\njudge:{digest(judged)}\n".encode())
     for column in (both, verdict):
         sha.update(column.astype("<i8").tobytes())
     return sha.hexdigest()

@@ -7,9 +7,8 @@ every id is another, gives the same arrays, and with them the same resamples.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -38,6 +37,8 @@ from arena.leaderboards.fitting.lookups import (
 )
 from arena.leaderboards.fitting.part_rows import in_part
 from arena.leaderboards.fitting.prompt_texts import prompt_clusters
+from arena.leaderboards.fitting.row_digest import digest
+from arena.leaderboards.fitting.whole_board import WholeBoard
 from arena.leaderboards.models import Leaderboard
 from arena.raters.models import Rater
 from ratings.comparisons import OUTCOMES, TIE_UNSTABLE, UNSTABLE_A, UNSTABLE_B, Comparisons
@@ -72,6 +73,7 @@ class BoardRows:
     """What a fit gets: competitor number i of the comparisons has the id `competitors[i]`.
 
     category: of each row's prompt, as a place in `categories` ("" among them); UNKNOWN without a prompt.
+    whole: of a board of hard prompts, the rows of all prompts, where moves are asked for.
     """
 
     comparisons: Comparisons
@@ -82,6 +84,7 @@ class BoardRows:
     length_unit: str
     categories: tuple[str, ...]
     category: NDArray[np.int64]
+    whole: WholeBoard | None = field(default=None, kw_only=True)
 
 
 def cutoff_now(leaderboard: Leaderboard) -> Cutoff:
@@ -286,26 +289,19 @@ def _style(columns: Columns) -> tuple[NDArray[np.float64], str]:
     return np.stack(covariates, axis=1), unit
 
 
-def assemble(leaderboard: Leaderboard, read: Read) -> BoardRows:
+def assemble(leaderboard: Leaderboard, read: Read, prompt: NDArray[np.int64] | None = None) -> BoardRows:
+    """`prompt`: the rows' clusters by prompt where they are known already, for texts are read for them."""
     columns = read.columns
+    if prompt is None:
+        prompt = prompt_clusters(columns["prompt"])
     covariates, unit = _style(columns) if leaderboard.style_control else (None, "")
-    competitors = distinct(columns["a"], columns["b"])
-    prompt = prompt_clusters(columns["prompt"])
-    comparisons = Comparisons.of(
-        max(len(competitors), 1),
-        np.searchsorted(competitors, columns["a"]),
-        np.searchsorted(competitors, columns["b"]),
-        columns["outcome"],
-        covariates=covariates,
-        covariate_names=STYLE if covariates is not None else (),
-        # A judge is one rater: nothing on its board can be said about another.
-        rater=numbered(columns["rater"]) if leaderboard.source == Leaderboard.Source.RATERS else None,
-        prompt=prompt,
-    )
+    comparisons, competitors = compared(leaderboard, columns, prompt)
+    if covariates is not None:
+        comparisons = comparisons.with_covariates(covariates, STYLE)
     categories, category = _categories(columns)
     return BoardRows(
         comparisons=comparisons,
-        competitors=tuple(int(pk) for pk in competitors),
+        competitors=competitors,
         digest=digest(comparisons),
         counts=_counts(leaderboard, columns, read.cutoff) | {"distinct_texts": _texts(columns, prompt)},
         left_out={reason: count for reason, count in read.left_out.items() if count},
@@ -313,6 +309,23 @@ def assemble(leaderboard: Leaderboard, read: Read) -> BoardRows:
         categories=categories,
         category=category,
     )
+
+
+def compared(
+    leaderboard: Leaderboard, columns: Columns, prompt: NDArray[np.int64] | None
+) -> tuple[Comparisons, tuple[int, ...]]:
+    """Rows without covariates, and the ids of their competitors."""
+    competitors = distinct(columns["a"], columns["b"])
+    comparisons = Comparisons.of(
+        max(len(competitors), 1),
+        np.searchsorted(competitors, columns["a"]),
+        np.searchsorted(competitors, columns["b"]),
+        columns["outcome"],
+        # A judge is one rater: nothing on its board can be said about another.
+        rater=numbered(columns["rater"]) if leaderboard.source == Leaderboard.Source.RATERS else None,
+        prompt=prompt,
+    )
+    return comparisons, tuple(int(pk) for pk in competitors)
 
 
 def _categories(columns: Columns) -> tuple[tuple[str, ...], NDArray[np.int64]]:
@@ -331,17 +344,6 @@ def _categories(columns: Columns) -> tuple[tuple[str, ...], NDArray[np.int64]]:
 
 def _texts(columns: Columns, prompt: NDArray[np.int64] | None) -> int:
     return 0 if prompt is None else len(np.unique(prompt[columns["prompt"] != UNKNOWN]))
-
-
-def digest(comparisons: Comparisons) -> str:
-    """sha256 over all that a fit sees, as little-endian numbers, column by column under its name."""
-    sha = hashlib.sha256(f"competitors:{comparisons.n_competitors}\n".encode())
-    for name in ("a", "b", "outcome", "rater", "prompt", "covariates"):
-        column = getattr(comparisons, name)
-        sha.update(f"{name}:{'none' if column is None else column.shape}\n".encode())
-        if column is not None:
-            sha.update(column.astype("<f8" if name == "covariates" else "<i8").tobytes())
-    return sha.hexdigest()
 
 
 def _counts(leaderboard: Leaderboard, columns: Columns, cutoff: Cutoff) -> dict[str, int]:

@@ -24,8 +24,9 @@ from arena.leaderboards.fitting.combined import CombinedRows, fit_combined
 from arena.leaderboards.fitting.comparisons import BoardRows, Cutoff
 from arena.leaderboards.fitting.make_up import make_up
 from arena.leaderboards.fitting.pair_results import pair_results
-from arena.leaderboards.fitting.sources import Round, cutoff_in, rows_of
-from arena.leaderboards.fitting.usable import both_bad_of, usable_of
+from arena.leaderboards.fitting.sources import Round, cutoff_in, rows_of, rows_to_fit
+from arena.leaderboards.fitting.stored_standings import STANDING_FIELDS, stored_standings
+from arena.leaderboards.fitting.whole_board import moves_of
 from arena.leaderboards.models import (
     CategoryRating,
     Leaderboard,
@@ -43,22 +44,12 @@ from ratings.clusters import effective_clusters
 from ratings.errors import NotConvergedError, NotEnoughDataError, RatingsError
 from ratings.leaderboard import assemble
 from ratings.standings import LeaderboardFit
-from ratings.standings import Standing as FittedStanding
 
 logger = logging.getLogger(__name__)
 
 # The command line's default too, so that a downloaded file gives the same numbers there.
 SEED = 0
 BEAT_SECONDS = 10
-
-FLAGS = (
-    "provisional",
-    "unbounded_above",
-    "unbounded_below",
-    "too_few_raters",
-    "too_few_prompts",
-    "no_interval",
-)
 
 
 class LostClaimError(Exception):
@@ -165,6 +156,9 @@ def fit(
     if cutoff.last_judgment_id:
         more |= {"last_judgment_id": cutoff.last_judgment_id}
     categories = list(category_boards(rows, options))
+    moves = moves_of(rows.whole, options)
+    if moves.facts:
+        more |= {"moves": moves.facts}
     more |= {
         "last_id": cutoff.last_id,
         "pairs_nearly": any(not d.exact for d in board.pair_clusters.values()),
@@ -175,7 +169,7 @@ def fit(
         coefficients=[asdict(coefficient) for coefficient in fitted.coefficients],
         warnings=list(fitted.warnings),
         vote_digest=rows.digest,
-        standings=list(_standings(fitted, rows)),
+        standings=list(stored_standings(fitted, rows, moves)),
         pairs=pair_results(board, rows, categories),
         category_ratings=list(_category_ratings(categories, rows.competitors)),
         weights=pair_weights.rows_of(board, rows.competitors),
@@ -269,7 +263,9 @@ def replay(snapshot: Snapshot) -> tuple[Computed, Computed]:
     cutoff = cutoff_in(snapshot)
     cluster = snapshot.options["cluster"]
     known = snapshot.options | {"cluster": None if cluster is None else tuple(cluster)}
-    rows = rows_of(snapshot.leaderboard, cutoff)
+    # Older snapshots of hard prompts know nothing of moves.
+    read = rows_to_fit if "whole_board" in snapshot.counts else rows_of
+    rows = read(snapshot.leaderboard, cutoff)
     return stored, fit(rows, LeaderboardOptions(**known), cutoff)
 
 
@@ -314,12 +310,17 @@ def _plain(options: LeaderboardOptions) -> dict[str, Any]:
 def _facts(rows: BoardRows) -> dict[str, Any]:
     """What the rows alone say."""
     comparisons = rows.comparisons
-    return dict(rows.counts) | {
-        "left_out": dict(rows.left_out),
-        "length_unit": rows.length_unit,
-        "effective_raters": _effective(comparisons.rater),
-        "effective_prompts": _effective(comparisons.prompt),
-    }
+    whole = {} if rows.whole is None else {"whole_board": rows.whole.facts}
+    return (
+        dict(rows.counts)
+        | whole
+        | {
+            "left_out": dict(rows.left_out),
+            "length_unit": rows.length_unit,
+            "effective_raters": _effective(comparisons.rater),
+            "effective_prompts": _effective(comparisons.prompt),
+        }
+    )
 
 
 def _effective(labels: Any) -> float | None:
@@ -341,52 +342,3 @@ def _findings(fitted: LeaderboardFit) -> dict[str, Any]:
         "policy_moves": [asdict(move) for move in fitted.policy_moves],
         "check": None if fitted.check is None else asdict(fitted.check),
     }
-
-
-def _standings(fitted: LeaderboardFit, rows: BoardRows) -> Iterator[dict[str, Any]]:
-    both_bad, usable = both_bad_of(rows), usable_of(rows)
-    for standing in fitted.standings:
-        absolute = {
-            "both_bad": int(both_bad[standing.competitor]),
-            "usable": usable[standing.competitor],
-        }
-        yield _standing(standing, rows.competitors) | absolute
-
-
-def _standing(fitted: FittedStanding, competitors: Sequence[int]) -> dict[str, Any]:
-    flags = [flag for flag in FLAGS if getattr(fitted, flag)]
-    if not fitted.ranked:
-        flags.append("unranked")
-    copied = {name: getattr(fitted, name) for name in COPIED_FIELDS}
-    return copied | {
-        "competitor_id": competitors[fitted.competitor],
-        "flags": flags,
-        # The fit says plain less controlled; a reader asks how far style control moves a model.
-        "shift": _negative(fitted.style_shift),
-        "shift_lower": _negative(fitted.style_shift_upper),
-        "shift_upper": _negative(fitted.style_shift_lower),
-    }
-
-
-def _negative(points: float | None) -> float | None:
-    return None if points is None else 0.0 - points
-
-
-COPIED_FIELDS = (
-    "rating",
-    "lower",
-    "upper",
-    "bootstrap_lower",
-    "bootstrap_upper",
-    "standard_error",
-    "rank_lower",
-    "rank_upper",
-    "tied_first",
-    "component",
-    "battles",
-    "wins",
-    "losses",
-    "ties",
-)
-OWN_FIELDS = ("competitor_id", "flags", "shift", "shift_lower", "shift_upper", "both_bad", "usable")
-STANDING_FIELDS = (*COPIED_FIELDS, *OWN_FIELDS)

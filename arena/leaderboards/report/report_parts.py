@@ -102,12 +102,15 @@ def _breakdowns(matter: Matter, draft: Draft) -> None:
         draft.missing.append(_("Boards to break down."))
         return
     draft.lay_out(
-        [_("Model"), *(column.heading for column in columns), _("Style move")],
+        [_("Model"), *(column.heading for column in columns), _("Hard move"), _("Style move")],
         [
             [
                 row.name,
                 *(f"{c.figure} {c.interval}".strip() for c in row.cells if c.board in _names(columns)),
-                row.move,
+                *(
+                    f"{move or ''} {move.interval if move else ''}".strip()
+                    for move in (row.hard_move, row.style_move)
+                ),
             ]
             for row in matter.page.rows
         ],

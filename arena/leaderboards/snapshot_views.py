@@ -71,7 +71,7 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
         "tables": downloads.TABLES,
         "kinds": list(downloads.MEDIA_TYPES),
         "simulated": board_facts.say_simulated([snapshot]),
-        "registered": say_registered([snapshot])[0],
+        "registered": "; ".join(say_registered([snapshot])),
         "section": "boards",
     }
     return render(request, "leaderboards/snapshot.html", context)

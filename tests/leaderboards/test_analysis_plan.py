@@ -14,8 +14,10 @@ from arena.leaderboards.models import Snapshot, Standing
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.plan import Plan, detectable
 from arena.leaderboards.plans.reckoning import Reckoning, reckon, reckon_with, say_answer
+from arena.leaderboards.plans.registration_words import chosen_margin, say_registered
 from arena.raters.models import Rater
 from tests.leaderboards.conftest import NAMES
+from tests.leaderboards.test_boards import text_of
 
 DRAFT = {
     "question": "Is Ember better than Fjord?",
@@ -91,6 +93,91 @@ def test_a_plan_frozen_after_a_vote_leaves_every_board_exploratory(voted_campaig
     assert snapshot.plan is None
     assert snapshot.options["margin"] == 25
     assert "There were votes before it was frozen" in plan_page(carol)
+
+
+@pytest.fixture
+def registered(voted_campaign, cast_vote, cast, signed_in):
+    """A plan of two boards, then votes, and a snapshot of each board."""
+    small = voted_campaign(votes=0)
+    write_and_freeze(signed_in("carol"))
+    raters = [cast.alice_rater, cast.bob_rater, Rater.objects.create(team=cast.team, pseudonym="third")]
+    record_votes(small, cast_vote, raters)
+    for board in ensure_leaderboards(small.campaign):
+        snapshots.take_snapshot(board)
+    return small
+
+
+def test_a_plan_frozen_after_votes_amends_and_ends_no_registration(registered, signed_in):
+    carol, ravi = signed_in("carol"), signed_in("ravi")
+    warning = "what is frozen now is an amendment"
+    assert warning in plan_page(carol)
+    assert warning not in plan_page(ravi)
+    write_and_freeze(carol, margin="400", boards=["hard"])
+    first, second = AnalysisPlan.objects.order_by("version")
+    overall, hard, _style = ensure_leaderboards(registered.campaign)
+    assert snapshots.take_snapshot(overall).state == "unchanged"
+    assert snapshots.take_snapshot(hard).state == "unchanged"
+    assert overall.snapshots.get().plan == first
+    assert hard.snapshots.get().options["margin"] == 25
+    page = plan_page(ravi)
+    assert "Frozen: version 1" in page and "Amendments, frozen after votes were in" in page
+    assert "margin: 400 points instead of 25 points" in page and second.sha256 in page
+    day = f"{second.frozen_at:%Y-%m-%d}"
+    board = text_of(ravi.get("/boards/joust/"))
+    assert "registered under analysis plan 1" in board
+    assert "hard prompts: exploratory: analysis plan 1 didn’t name this board" in board
+    assert f"amended after votes were in, which changes no number here: analysis plan 2 ({day})" in board
+    report = text_of(ravi.get(reverse("board-report", args=["joust"])))
+    assert first.sha256 in report and second.sha256 in report
+    assert "an amendment, which changes no number here" in report
+    assert DRAFT["question"] in report
+
+
+def test_the_last_plan_frozen_before_the_first_vote_registers(voted_campaign, cast_vote, cast, signed_in):
+    small, carol = voted_campaign(votes=0), signed_in("carol")
+    write_and_freeze(carol)
+    write_and_freeze(carol, margin="30")
+    raters = [cast.alice_rater, cast.bob_rater, Rater.objects.create(team=cast.team, pseudonym="third")]
+    record_votes(small, cast_vote, raters)
+    snapshot = snapshots.take_snapshot(ensure_leaderboards(small.campaign)[0]).snapshot
+    assert (snapshot.plan.version, snapshot.options["margin"]) == (2, 30)
+    assert "Earlier versions" in plan_page(carol) and "Amendments" not in plan_page(carol)
+
+
+def test_a_snapshot_fitted_under_a_later_plan_says_so_and_the_next_one_is_registered(registered, signed_in):
+    """As they were taken while a later plan took the place of the first."""
+    carol = signed_in("carol")
+    write_and_freeze(carol, margin="400")
+    overall = ensure_leaderboards(registered.campaign)[0]
+    old = overall.snapshots.get()
+    taken = Snapshot.objects.create(
+        leaderboard=overall,
+        plan=None,
+        options=old.options | {"margin": 400.0},
+        **{name: getattr(old, name) for name in ("cutoff", "counts", "vote_digest", "code_version", "seed")},
+    )
+    assert say_registered([taken])[0] == (
+        "exploratory: it follows analysis plan 2, which was frozen after votes were in"
+    )
+    assert chosen_margin(taken).is_late
+    assert snapshots.take_snapshot(overall).snapshot.plan.version == 1
+
+
+def test_a_comparison_says_who_chose_its_margin_and_when(registered, voted_campaign, signed_in):
+    ravi, carol = signed_in("ravi"), signed_in("carol")
+    told = text_of(ravi.get("/boards/joust/compare/", {"a": "Ember", "b": "Inlet"}))
+    assert "The margin of 25 points is that of analysis plan 1" in told
+    assert "as if it had been named beforehand" in told
+    late = voted_campaign("late", votes=600)
+    overall = ensure_leaderboards(late.campaign)[0]
+    snapshots.take_snapshot(overall)
+    usual = text_of(ravi.get("/boards/late/compare/", {"a": "Ember", "b": "Inlet"}))
+    assert "The margin of 10 points is the usual one: no plan named it." in usual
+    write_and_freeze(carol, "late")
+    snapshots.take_snapshot(overall)
+    told = text_of(ravi.get("/boards/late/compare/", {"a": "Ember", "b": "Inlet"}))
+    assert "Exploratory: the margin of 25 points was chosen after votes were in, by analysis plan 1" in told
+    assert "as if it had been named beforehand" not in told
 
 
 def test_a_draft_changes_no_number(voted_campaign, signed_in):

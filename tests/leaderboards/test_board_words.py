@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from arena.battles.models import Battle
 from arena.corpus.models import Prompt
 from arena.leaderboards.agreement import campaign_agreement
 from arena.leaderboards.boards import board_page
@@ -16,7 +17,6 @@ from arena.leaderboards.boards.compare_words import headline, net_of, replacemen
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.leaderboards.models import Leaderboard, Snapshot
-from arena.leaderboards.plans import registration_words
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.registration_words import say_registered
 from tests.conftest import past_triggers
@@ -124,18 +124,21 @@ def test_a_feature_that_style_control_left_out_is_worth_nothing_to_warn_of(overa
 @pytest.mark.parametrize(
     ("frozen", "boards", "said"),
     [
-        (timedelta(days=1), ["overall"], "exploratory: the analysis plan was frozen after this snapshot"),
-        (timedelta(days=-1), ["hard"], "exploratory: the analysis plan doesn’t name this board"),
+        (timedelta(days=1), ["overall"], "exploratory: analysis plan 1 was frozen after this snapshot"),
         (
-            timedelta(days=-1),
+            timedelta(0),
             ["overall"],
-            "exploratory: votes came before the analysis plan was frozen, or from a file",
+            "exploratory: votes came before analysis plan 1 was frozen, or from a file",
         ),
+        (timedelta(days=-2), ["hard"], "exploratory: analysis plan 1 didn’t name this board"),
     ],
 )
-def test_an_exploratory_board_says_why(overall, monkeypatch, frozen, boards, said):
-    plan = AnalysisPlan(pk=7, version=1, frozen_at=overall.cutoff + frozen, boards=boards)
-    monkeypatch.setattr(registration_words, "frozen_plan", lambda campaign: plan)
+def test_an_exploratory_board_says_why(overall, frozen, boards, said):
+    Battle.objects.update(kind="regular", rater=None)  # as if given out here
+    at = overall.cutoff + frozen
+    plan = AnalysisPlan.objects.create(
+        campaign=overall.leaderboard.campaign, question="?", boards=boards, frozen_at=at
+    )
     assert say_registered([overall]) == [said]
     registered = Snapshot(leaderboard=overall.leaderboard, cutoff=overall.cutoff, plan=plan)
     assert say_registered([registered]) == ["registered under analysis plan 1"]

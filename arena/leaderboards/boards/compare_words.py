@@ -21,6 +21,7 @@ from arena.leaderboards.boards.duels import (
     tie_odds_of,
 )
 from arena.leaderboards.models import PairResult
+from arena.leaderboards.plans.registration_words import chosen_margin
 from ratings.scale import expected_score
 
 
@@ -54,7 +55,9 @@ def replacement(duel: Duel, name_a: str, name_b: str, margin: float, level: floa
             " most often."
         )
         return words % {"a": name_a, "b": name_b}
-    return say_replacement(duel, name_a, name_b, margin, level)
+    chosen = chosen_margin(duel.pair.snapshot)
+    answer = say_replacement(duel, name_a, name_b, margin, level, chosen.is_late)
+    return f"{answer} {chosen.words}" if answer else ""
 
 
 def options_of(duel: Duel | None) -> tuple[float, float]:

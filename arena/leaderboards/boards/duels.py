@@ -166,8 +166,13 @@ def say_headline(duel: Duel, name_a: str, name_b: str, margin: float) -> str:
     return _("%(ahead)s is ahead of %(behind)s by %(points)s points") % words
 
 
-def say_replacement(duel: Duel, name_a: str, name_b: str, margin: float, level: float) -> str:
-    """Non-inferiority of a at the margin, as an answer; "worse" only where the verdict over all pairs is."""
+def say_replacement(
+    duel: Duel, name_a: str, name_b: str, margin: float, level: float, is_late: bool = False
+) -> str:
+    """Non-inferiority of a at the margin, as an answer; "worse" only where the verdict over all pairs is.
+
+    is_late: the margin was chosen after votes were in.
+    """
     estimate, p = duel.estimate, duel.worse_p
     words = {"a": name_a, "b": name_b, "margin": f"{margin:g}", "p": say_p(p)}
     if p is None or estimate is None:
@@ -182,5 +187,9 @@ def say_replacement(duel: Duel, name_a: str, name_b: str, margin: float, level: 
         )
         share = {"share": f"{100 * level:g}"}
         alone = _("One-sided at %(share)s %%, for this pair alone, as if it had been named beforehand.")
+        if is_late:
+            alone = _(
+                "One-sided at %(share)s %%, for this pair alone; nobody named pair and margin beforehand."
+            )
         answers = [answer % words, alone % share]
     return " ".join([_("%(a)s in place of %(b)s?") % words, *answers])

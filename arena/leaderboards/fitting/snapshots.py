@@ -36,7 +36,7 @@ from arena.leaderboards.models import (
     SnapshotRun,
     Standing,
 )
-from arena.leaderboards.plans.registration import frozen_plan, options_of, registered_under
+from arena.leaderboards.plans.registration import options_of, plans_of, registered_under
 from arena.leaderboards.schedule import request_snapshot
 from ratings.board import STYLE_WARNING, FittedBoard, check_board, fit_board
 from ratings.board_options import LeaderboardOptions
@@ -137,7 +137,7 @@ def _fit_and_publish(run: SnapshotRun, rows: BoardRows, options: LeaderboardOpti
 
 
 def options_for(leaderboard: Leaderboard) -> LeaderboardOptions:
-    planned = options_of(frozen_plan(leaderboard.campaign_id))
+    planned = options_of(plans_of(leaderboard).followed)
     is_combined = leaderboard.source == Leaderboard.Source.COMBINED
     return LeaderboardOptions(
         **planned | leaderboard.policies,
@@ -296,6 +296,7 @@ def _is_known(leaderboard: Leaderboard, rows: BoardRows, options: LeaderboardOpt
         newest.vote_digest == rows.digest
         and newest.code_version == code_version()
         and newest.options == _plain(options)
+        and newest.plan == registered_under(leaderboard)
         # The digest knows competitors by their numbers alone.
         and set(newest.standings.values_list("competitor_id", flat=True)) == set(rows.competitors)
         and {name: newest.counts.get(name) for name in facts} == facts

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
@@ -15,8 +16,9 @@ from arena.campaigns.models import Campaign
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.plan_words import say_boards, say_changes
 from arena.leaderboards.plans.reckoning import Assumption, assumptions_of, reckon, say_answer
-from arena.leaderboards.plans.registration import anything_before
+from arena.leaderboards.plans.registration import anything_before, plans_of
 from arena.raters import access
 from arena.raters.models import Role
 from arena.save_once import RowForm, save_once
@@ -47,38 +49,33 @@ def analysis_plan(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def show(request: HttpRequest, campaign: Campaign, form: AnalysisPlanForm | None = None) -> HttpResponse:
-    plans = list(campaign.analysis_plans.select_related("frozen_by"))
-    draft = next((plan for plan in plans if plan.frozen_at is None), None)
+    written = list(campaign.analysis_plans.select_related("frozen_by"))
+    draft = next((plan for plan in written if plan.frozen_at is None), None)
     may_edit = access.has_role(request.user, campaign.team_id, Role.ADMIN)
-    frozen = [plan for plan in plans if plan.frozen_at]
+    frozen = [plan for plan in written if plan.frozen_at]
+    board = Leaderboard(campaign=campaign)  # of people: votes are what a plan is frozen before
+    plans = plans_of(board)
+    current = plans.followed
     if may_edit and form is None and (draft or not frozen):
         form = AnalysisPlanForm(instance=draft)
     context: dict[str, Any] = {
         "campaign": campaign,
         "draft": draft,
         "answer": told_of(draft),
-        "frozen": frozen,
-        "current": frozen[0] if frozen else None,
-        "came_late": came_late(frozen[0]) if frozen else False,
-        "votes_are_in": not frozen and campaign.battles.filter(vote__isnull=False).exists(),
-        "current_boards": titles_of(frozen[0]) if frozen else "",
-        "frozen_answer": told_of(frozen[0] if frozen else None),
+        "current": current,
+        "newest": frozen[0] if frozen else None,
+        "came_late": plans.before is None,
+        "votes_are_in": anything_before(board, timezone.now()),
+        "amendments": [(plan, say_changes(current, plan)) for plan in plans.amendments if current],
+        "others": [plan for plan in frozen if plan != current and plan not in plans.amendments],
+        "current_boards": say_boards(current.boards) if current else "",
+        "frozen_answer": told_of(current),
         "form": form if may_edit else None,
         "may_edit": may_edit,
         "section": "campaigns",
     }
     status = 422 if form is not None and form.is_bound else 200
     return render(request, "leaderboards/analysis_plan.html", context, status=status)
-
-
-def titles_of(plan: AnalysisPlan) -> str:
-    return ", ".join(str(board.title) for board in BOARDS if board.name in plan.boards)
-
-
-def came_late(plan: AnalysisPlan) -> bool:
-    boards = Leaderboard.objects.whole().filter(campaign=plan.campaign_id, source=Leaderboard.Source.RATERS)
-    board = boards.first() or Leaderboard(campaign_id=plan.campaign_id)
-    return plan.frozen_at is not None and anything_before(board, plan.frozen_at)
 
 
 @dataclass(frozen=True)
@@ -130,5 +127,8 @@ def analysis_plan_freeze(request: HttpRequest, slug: str) -> HttpResponseBase:
     if draft is None or not draft.freeze(request.user, asdict(found) if found else None):
         messages.error(request, _("Nothing was frozen: there is no draft, or it has just changed."))
         return redirect("analysis-plan", campaign.slug)
-    messages.success(request, _("The plan is frozen. It can’t change any more."))
+    if plans_of(Leaderboard(campaign=campaign)).amendments:
+        messages.success(request, _("The amendment is frozen. The plan frozen before the votes still holds."))
+    else:
+        messages.success(request, _("The plan is frozen. It can’t change any more."))
     return redirect("analysis-plan", campaign.slug)

@@ -2,22 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Q
 
 from arena.battles.models import Battle, Vote
-from arena.campaigns.models import Campaign
 from arena.judging.models import JudgeRun, Judgment
 from arena.leaderboards.defaults import BOARDS
-from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 
 
-def frozen_plan(campaign: Campaign | int) -> AnalysisPlan | None:
-    """The newest one that is frozen: a draft changes no number."""
-    return AnalysisPlan.objects.frozen().filter(campaign=campaign).first()
+@dataclass(frozen=True)
+class Plans:
+    """A board's frozen plans.
+
+    before: the last one frozen before anybody had seen an outcome, under which boards are registered.
+    late: those frozen afterwards, oldest first; beside a `before` they are amendments.
+    """
+
+    before: AnalysisPlan | None
+    late: list[AnalysisPlan]
+
+    @property
+    def followed(self) -> AnalysisPlan | None:
+        """The one whose policies and margin boards are fitted with: an amendment changes no number."""
+        return self.before or next(reversed(self.late), None)
+
+    @property
+    def amendments(self) -> list[AnalysisPlan]:
+        return self.late if self.before else []
+
+
+def plans_of(leaderboard: Leaderboard, shown: Sequence[Snapshot] | None = None) -> Plans:
+    """shown: snapshots on a page that only reads. What they were registered under, or boards beside them,
+    saves looking through all votes for one that came before.
+    """
+    frozen = list(AnalysisPlan.objects.frozen().filter(campaign=leaderboard.campaign_id).order_by("version"))
+    known = None if shown is None or not frozen else _stored(leaderboard, shown)
+    for n in range(len(frozen) - 1, -1, -1):
+        at = frozen[n].frozen_at
+        if frozen[n].pk == known or (at is not None and not anything_before(leaderboard, at)):
+            return Plans(frozen[n], frozen[n + 1 :])
+    return Plans(None, frozen)
+
+
+def _stored(leaderboard: Leaderboard, shown: Sequence[Snapshot]) -> int | None:
+    """Number of the plan that a snapshot of these votes was registered under."""
+    told = next((snapshot.plan_id for snapshot in shown if snapshot.plan_id), None)
+    if told is not None:
+        return told
+    beside = Leaderboard.objects.filter(
+        campaign=leaderboard.campaign_id, source=leaderboard.source, judge=leaderboard.judge_id
+    )
+    registered = Snapshot.objects.filter(leaderboard__in=beside, plan__isnull=False).order_by("-pk")
+    return registered.values_list("plan_id", flat=True).first()
 
 
 def options_of(plan: AnalysisPlan | None) -> dict[str, Any]:
@@ -28,14 +70,12 @@ def options_of(plan: AnalysisPlan | None) -> dict[str, Any]:
 
 
 def registered_under(leaderboard: Leaderboard) -> AnalysisPlan | None:
-    """The plan that names this board and was frozen before its first vote; None: the board explores.
+    """The last plan frozen before the board's first vote, if it names the board; None: the board explores.
 
     Votes from a file explore too, whatever day it names: nobody here knows who had seen them before.
     """
-    plan = frozen_plan(leaderboard.campaign_id)
-    if plan is None or plan.frozen_at is None or board_name(leaderboard) not in plan.boards:
-        return None
-    return None if anything_before(leaderboard, plan.frozen_at) else plan
+    plan = plans_of(leaderboard).before
+    return plan if plan is not None and board_name(leaderboard) in plan.boards else None
 
 
 def board_name(leaderboard: Leaderboard) -> str:

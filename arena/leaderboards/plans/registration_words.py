@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -11,45 +13,111 @@ from arena.leaderboards import sentences
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.reckoning import reckon, say_unanswered
-from arena.leaderboards.plans.registration import board_name, frozen_plan
+from arena.leaderboards.plans.registration import Plans, board_name, options_of, plans_of
 
 
 def say_registered(snapshots: Sequence[Snapshot]) -> list[str]:
-    """Once for all, or by board where they differ. The snapshots are of one campaign."""
+    """Once for all, or by board where they differ, and what was changed after votes; all of one source."""
     if not snapshots:
         return []
-    plan = frozen_plan(snapshots[0].leaderboard.campaign_id)
+    plans = plans_of(snapshots[0].leaderboard, snapshots)
     told: dict[str, list[str]] = {}
     for snapshot in snapshots:
         name = _name_of(snapshot.leaderboard)
-        names = told.setdefault(_status(snapshot, plan), [])
+        names = told.setdefault(_status(snapshot, plans), [])
         if name not in names:
             names.append(name)
+    amended = [say_amended(plans)] if plans.amendments else []
     if len(told) == 1:
-        return list(told)
-    return [f"{sentences.list_names(names)}: {words}" for words, names in told.items()]
+        return [*told, *amended]
+    return [*(f"{sentences.list_names(names)}: {words}" for words, names in told.items()), *amended]
 
 
-def _status(snapshot: Snapshot, plan: AnalysisPlan | None) -> str:
-    """`plan`: the newest that is frozen, which most often is the one a board is registered under."""
-    under = plan if plan is not None and plan.pk == snapshot.plan_id else snapshot.plan
+def say_status(snapshot: Snapshot) -> str:
+    """Of one board alone, without what was changed later."""
+    return _status(snapshot, plans_of(snapshot.leaderboard, [snapshot]))
+
+
+def say_amended(plans: Plans) -> str:
+    late = _(", ").join(_plan_and_day(plan) for plan in plans.amendments)
+    return _("amended after votes were in, which changes no number here: %(plans)s") % {"plans": late}
+
+
+def _plan_and_day(plan: AnalysisPlan) -> str:
+    day = "" if plan.frozen_at is None else f"{plan.frozen_at.astimezone(UTC):%Y-%m-%d}"
+    return _("analysis plan %(version)d (%(day)s)") % {"version": plan.version, "day": day}
+
+
+def _status(snapshot: Snapshot, plans: Plans) -> str:
+    """A page's boards most often share the plan that `plans` has at hand."""
+    before = plans.before
+    under = before if before is not None and before.pk == snapshot.plan_id else snapshot.plan
     if under is not None:
         told = _("registered under analysis plan %(version)d") % {"version": under.version}
         found = reckon(under)
         return told if found is None or found.answers else f"{told}, {say_unanswered(found)}"
-    return _("exploratory: %(reason)s") % {"reason": _reason(snapshot, plan)}
+    return _("exploratory: %(reason)s") % {"reason": _reason(snapshot, plans)}
 
 
-def _reason(snapshot: Snapshot, plan: AnalysisPlan | None) -> str:
+def _reason(snapshot: Snapshot, plans: Plans) -> str:
     if snapshot.leaderboard.part:
         return _("a part chosen after looking at votes proves nothing")
-    if plan is None or plan.frozen_at is None:
+    if plans.before is not None:
+        return _why_not_under(plans.before, snapshot, plans.late)
+    if not plans.late:
         return _("no analysis plan was frozen")
-    if plan.frozen_at > snapshot.cutoff:
-        return _("the analysis plan was frozen after this snapshot")
-    if board_name(snapshot.leaderboard) not in plan.boards:
-        return _("the analysis plan doesn’t name this board")
-    return _("votes came before the analysis plan was frozen, or from a file")
+    first = plans.late[0]
+    version = {"version": first.version}
+    if first.frozen_at is not None and first.frozen_at > snapshot.cutoff:
+        return _("analysis plan %(version)d was frozen after this snapshot") % version
+    return _("votes came before analysis plan %(version)d was frozen, or from a file") % version
+
+
+def _why_not_under(before: AnalysisPlan, snapshot: Snapshot, late: Sequence[AnalysisPlan]) -> str:
+    if board_name(snapshot.leaderboard) not in before.boards:
+        return _("analysis plan %(version)d didn’t name this board") % {"version": before.version}
+    # As snapshots were taken while a later plan took the place of the first.
+    there = [plan for plan in late if plan.frozen_at and plan.frozen_at <= snapshot.taken_at]
+    if there:
+        words = _("it follows analysis plan %(version)d, which was frozen after votes were in")
+        return words % {"version": there[-1].version}
+    return _("it counts votes from a file, which somebody may have seen before")
+
+
+def chosen_by(snapshot: Snapshot, plans: Plans) -> AnalysisPlan | None:
+    """Whose margin and policies a snapshot was fitted with; None: those that boards have by default."""
+    if plans.before is not None and plans.before.pk == snapshot.plan_id:
+        return plans.before
+    there = [plan for plan in plans.late if plan.frozen_at and plan.frozen_at <= snapshot.taken_at]
+    for plan in filter(None, [plans.before, *reversed(there)]):
+        if options_of(plan).items() <= snapshot.options.items():
+            return plan
+    return None
+
+
+@dataclass(frozen=True)
+class ChosenMargin:
+    """Who chose a board's margin and when, as a sentence. is_late: after votes were in."""
+
+    words: str
+    is_late: bool = False
+
+
+def chosen_margin(snapshot: Snapshot) -> ChosenMargin:
+    plans = plans_of(snapshot.leaderboard, [snapshot])
+    plan = chosen_by(snapshot, plans)
+    words = {"margin": f"{float(snapshot.options['margin']):g}"}
+    if plan is None:
+        return ChosenMargin(_("The margin of %(margin)s points is the usual one: no plan named it.") % words)
+    words |= {"plan": _plan_and_day(plan)}
+    if plan.pk == snapshot.plan_id:
+        told = _("The margin of %(margin)s points is that of %(plan)s, frozen before the first vote.")
+        return ChosenMargin(told % words)
+    if plan == plans.before:
+        told = _("The margin of %(margin)s points is that of %(plan)s, which didn’t name this board.")
+        return ChosenMargin(told % words)
+    told = _("Exploratory: the margin of %(margin)s points was chosen after votes were in, by %(plan)s.")
+    return ChosenMargin(told % words, is_late=True)
 
 
 def _name_of(leaderboard: Leaderboard) -> str:

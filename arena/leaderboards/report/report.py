@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from arena.campaigns.models import Campaign
 from arena.leaderboards.boards import board_page
 from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.plans.registration import plans_of
 from arena.leaderboards.report.report_draft import Block, Draft, Matter
 from arena.leaderboards.report.report_models import ReportText
 from arena.leaderboards.report.report_parts import PARTS
@@ -45,7 +46,9 @@ def build(campaign: Campaign, boards: Sequence[Leaderboard], wanted: str) -> Rep
     page = board_page.build(boards, wanted)
     snapshots = [column.snapshot for column in page.columns if column.snapshot]
     text = ReportText.objects.filter(campaign=campaign).first() or ReportText(campaign=campaign)
-    matter = Matter(campaign, page, snapshots[0] if snapshots else None, text)
+    board = snapshots[0].leaderboard if snapshots else Leaderboard(campaign=campaign)
+    plans = plans_of(board, snapshots)
+    matter = Matter(campaign, page, snapshots[0] if snapshots else None, text, plans)
     parts = []
     for number, (title, write) in enumerate(PARTS, start=1):
         draft = Draft()

@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from arena.campaigns.models import Campaign
 from arena.leaderboards.boards.board_page import Page
 from arena.leaderboards.models import Snapshot
+from arena.leaderboards.plans.registration import Plans
 from arena.leaderboards.report.report_models import ReportText
 
 
@@ -55,6 +56,7 @@ class Matter:
     page: Page
     snapshot: Snapshot | None
     text: ReportText
+    plans: Plans
 
 
 def say_day(at: datetime | None) -> str | None:

@@ -16,7 +16,6 @@ from arena.leaderboards.boards import board_page
 from arena.leaderboards.boards.board_rows import FLAGS, in_order, rank_words
 from arena.leaderboards.charts import chart_page
 from arena.leaderboards.models import PairResult, SnapshotChart, Standing
-from arena.leaderboards.plans.registration import frozen_plan
 from arena.leaderboards.reading.reader_page import failures_by_model, read_competitor
 from arena.leaderboards.reading.reading_models import Reading
 from arena.leaderboards.report.report_draft import Block, Draft, Matter, say_day
@@ -30,7 +29,7 @@ PAIRS_SHOWN = 60
 
 def _capability(matter: Matter, draft: Draft) -> None:
     draft.say(matter.text.capability)
-    plan = frozen_plan(matter.campaign)
+    plan = matter.plans.followed
     if plan is not None:
         draft.say(_("The question of the analysis plan: %(question)s") % {"question": plan.question})
     if not matter.text.capability.strip():
@@ -214,14 +213,7 @@ def _again(matter: Matter, draft: Draft) -> None:
             for heading, s in snapshots
         ],
     )
-    plan = frozen_plan(matter.campaign)
-    if plan is None:
-        draft.say(_("No analysis plan was frozen: every board is exploratory."))
-    else:
-        draft.say(
-            _("Analysis plan %(version)d, frozen %(at)s, SHA-256 %(hash)s.")
-            % {"version": plan.version, "at": f"{plan.frozen_at:%Y-%m-%d %H:%M} UTC", "hash": plan.sha256}
-        )
+    _plans(matter, draft)
     if snapshots:
         draft.say(
             _("“replay_snapshot” fits the same votes again; “export_campaign %(slug)s” writes all of them.")
@@ -229,6 +221,27 @@ def _again(matter: Matter, draft: Draft) -> None:
         )
     else:
         draft.missing.append(_("A snapshot that could be computed again."))
+
+
+def _plans(matter: Matter, draft: Draft) -> None:
+    """All that were frozen, with their hashes: whether each came before the votes."""
+    plans = matter.plans
+    if plans.followed is None:
+        draft.say(_("No analysis plan was frozen: every board is exploratory."))
+        return
+    before = _("before the first vote: the boards that it names are registered")
+    amends = _("after votes were in: an amendment, which changes no number here")
+    late = _("after votes were in: every board is exploratory")
+    frozen = [(plans.before, before)] if plans.before else []
+    frozen += [(plan, amends if plans.before else late) for plan in plans.late]
+    draft.lay_out(
+        [_("Analysis plan"), _("Frozen"), _("When that was"), _("Margin, in points"), "SHA-256"],
+        [
+            [plan.version, f"{plan.frozen_at:%Y-%m-%d %H:%M} UTC", when, f"{plan.margin:g}", plan.sha256]
+            for plan, when in frozen
+        ],
+        _("Analysis plans"),
+    )
 
 
 def _standings(matter: Matter) -> list[Standing]:

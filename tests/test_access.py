@@ -30,6 +30,7 @@ from arena.leaderboards.agreement import judge_card
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.leaderboards.models import SnapshotChart
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.raters.models import Membership
 
 TABLE = Path(__file__).parent.parent / "docs" / "access.md"
@@ -126,13 +127,14 @@ def fill_route(visitors, small_campaign, cast):
     exclusion = Exclusion.objects.create(
         campaign=small_campaign.campaign, rater=cast.bob_rater, rule="by_hand", since=timezone.now()
     )
+    AnalysisPlan.objects.create(campaign=small_campaign.campaign, question="?", frozen_at=timezone.now())
     label_run = LabelRun.objects.create(prompt_set=small_campaign.prompt_set, endpoint=endpoint)
     member = Membership.objects.get(user=cast.ravi)
     by_route = {
         "/battles/": {"public_id": battle.public_id},
         "/imports/": {"public_id": brought.public_id},
         "/exports/": {"slug": "small", "public_id": asked_for.public_id},
-        "/boards/": {"campaign": "small", "slug": board.slug, "name": "ratings"},
+        "/boards/": {"campaign": "small", "slug": board.slug, "name": "ratings", "version": 1},
         "/api/v1/leaderboards/": {"slug": board.slug, "table": "standings", "kind": "csv"},
         "/api/v1/snapshots/": {"pk": snapshot.pk, "table": "standings", "kind": "csv"},
         "/snapshots/": {"pk": snapshot.pk},

@@ -18,6 +18,7 @@ from arena.campaigns.models import Campaign
 from arena.leaderboards.caching import cached
 from arena.leaderboards.citation import cite
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.raters.access import objects_for
 from arena.raters.models import Role
 
@@ -99,13 +100,32 @@ class StandingSerializer(serializers.ModelSerializer):
         )
 
 
+class RegisteredPlanSerializer(serializers.ModelSerializer):
+    """The analysis plan that a snapshot is registered under."""
+
+    class Meta:
+        model = AnalysisPlan
+        fields = ("version", "frozen_at", "sha256")
+
+
 class SnapshotListSerializer(serializers.ModelSerializer):
     leaderboard: serializers.RelatedField = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     campaign = serializers.CharField(source="leaderboard.campaign.slug", read_only=True)
+    plan = RegisteredPlanSerializer(
+        read_only=True, allow_null=True, help_text="frozen before the first vote; null: the board explores"
+    )
 
     class Meta:
         model = Snapshot
-        fields: tuple[str, ...] = ("id", "leaderboard", "campaign", "cutoff", "taken_at", "vote_digest")
+        fields: tuple[str, ...] = (
+            "id",
+            "leaderboard",
+            "campaign",
+            "cutoff",
+            "taken_at",
+            "vote_digest",
+            "plan",
+        )
 
 
 class SnapshotSerializer(SnapshotListSerializer):
@@ -201,7 +221,7 @@ class LeaderboardViewSet(ReadOnlyModelViewSet):
         snapshot = whole_snapshots().filter(leaderboard=self.get_object()).first()
         if snapshot is None:
             raise Http404
-        return cached(request, snapshot, "whole", lambda: whole(snapshot), is_its_own_address=False)
+        return cached(request, snapshot, "whole with plan", lambda: whole(snapshot), is_its_own_address=False)
 
 
 class SnapshotViewSet(ReadOnlyModelViewSet):
@@ -218,7 +238,7 @@ class SnapshotViewSet(ReadOnlyModelViewSet):
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
         """A snapshot whole. It never changes and may be kept."""
         snapshot = self.get_object()
-        return cached(request, snapshot, "whole", lambda: whole(snapshot), is_its_own_address=True)
+        return cached(request, snapshot, "whole with plan", lambda: whole(snapshot), is_its_own_address=True)
 
     def get_serializer_class(self) -> type[SnapshotListSerializer]:
         return SnapshotListSerializer if self.action == "list" else SnapshotSerializer
@@ -229,5 +249,5 @@ def whole(snapshot: Snapshot) -> Response:
 
 
 def whole_snapshots() -> QuerySet[Snapshot]:
-    snapshots = Snapshot.objects.select_related("leaderboard__campaign__team")
+    snapshots = Snapshot.objects.select_related("leaderboard__campaign__team", "plan")
     return snapshots.prefetch_related("standings__competitor").order_by("-pk")

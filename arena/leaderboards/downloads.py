@@ -29,7 +29,15 @@ class Table:
     lines: list[Row]
 
 
-_ORIGIN = {"leaderboard": "text", "snapshot": "count", "cutoff": "text", "simulated_votes": "count"}
+_ORIGIN = {
+    "leaderboard": "text",
+    "snapshot": "count",
+    "cutoff": "text",
+    "simulated_votes": "count",
+    "plan": "count",
+    "plan_frozen_at": "text",
+    "plan_sha256": "text",
+}
 _STANDINGS = {
     "rank_lower": "count",
     "rank_upper": "count",
@@ -139,13 +147,21 @@ OF_NEWEST = ("pairs", "categories")
 
 
 def table_of(snapshot: Snapshot, name: str) -> Table:
-    """Each line says which snapshot it is from, and how many of its votes were simulated."""
+    """Each line says which snapshot it is from, how many of its votes were simulated, and which analysis plan
+    it is registered under; without one it explores.
+    """
+    plan = snapshot.plan
     columns, lines = _TABLES[name]
     origin = (
         snapshot.leaderboard.slug,
         snapshot.pk,
         snapshot.cutoff.isoformat(),
         snapshot.counts["simulated"],
+        *(
+            (plan.version, plan.frozen_at.isoformat(), plan.sha256)
+            if plan and plan.frozen_at
+            else (None,) * 3
+        ),
     )
     return Table(columns | _ORIGIN, [(*line, *origin) for line in lines(snapshot)])
 

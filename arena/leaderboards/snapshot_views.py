@@ -15,7 +15,7 @@ from arena.leaderboards.boards.board_rows import flags_in_words, rank_words
 from arena.leaderboards.boards.option_words import interval_words, option_label, option_words
 from arena.leaderboards.citation import cite
 from arena.leaderboards.models import Leaderboard, Snapshot
-from arena.leaderboards.plans.registration_words import say_registered
+from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
 from arena.leaderboards.sentences import signed
 from arena.leaderboards.snapshot_diff import Diff, Moved, diff_of
 from arena.row_numbers import as_id
@@ -71,6 +71,7 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
         "tables": downloads.TABLES,
         "kinds": list(downloads.MEDIA_TYPES),
         "simulated": board_facts.say_simulated([snapshot]),
+        "plans": address_of_plans(leaderboard.campaign),
         "registered": "; ".join(say_registered([snapshot])),
         "section": "boards",
     }

@@ -44,7 +44,7 @@ class TableView(APIView):
         """Pages about boards hide what may not be seen, and so does this."""
         boards = Leaderboard.objects.visible_to(request.user)
         snapshots = Snapshot.objects.filter(leaderboard__in=boards, **wanted)
-        snapshot = snapshots.select_related("leaderboard__campaign").first()
+        snapshot = snapshots.select_related("leaderboard__campaign", "plan").first()
         if snapshot is None:
             raise NotFound
         return snapshot
@@ -65,7 +65,9 @@ class TableView(APIView):
             response["Content-Disposition"] = f'attachment; filename="{name}"'
             return response
 
-        return cached(request, snapshot, f"{table}.{kind}", make, is_its_own_address=is_its_own_address)
+        return cached(
+            request, snapshot, f"{table}.{kind} with plan", make, is_its_own_address=is_its_own_address
+        )
 
 
 class SnapshotTable(TableView):

@@ -2,7 +2,7 @@ from django.urls import path
 
 from arena.leaderboards import my_votes_views, part_views, snapshot_views, views
 from arena.leaderboards.agreement import agreement_views, card_views, judge_calibration_views
-from arena.leaderboards.plans import analysis_plan_views, plan_views
+from arena.leaderboards.plans import analysis_plan_views, frozen_plan_views, plan_views
 from arena.leaderboards.reading import reader_views
 from arena.leaderboards.report import report_views
 
@@ -24,6 +24,12 @@ urlpatterns = [
     path("boards/<slug:campaign>/", views.board, name="board"),
     path("boards/<slug:campaign>/parts/", part_views.board_parts, name="board-parts"),
     path("boards/<slug:campaign>/agreement/", agreement_views.board_agreement, name="board-agreement"),
+    path("boards/<slug:campaign>/plan/", frozen_plan_views.board_plan, name="board-plan"),
+    path(
+        "boards/<slug:campaign>/plan/<int:version>.json",
+        frozen_plan_views.board_plan_json,
+        name="board-plan-json",
+    ),
     path("boards/<slug:campaign>/report/", report_views.board_report, name="board-report"),
     path("boards/<slug:campaign>/report/text/", report_views.report_text, name="report-text"),
     path("boards/<slug:campaign>/battles/", reader_views.battle_reader, name="battle-reader"),

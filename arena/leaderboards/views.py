@@ -20,6 +20,7 @@ from arena.leaderboards.forms import VisibilityForm
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
 from arena.leaderboards.packing import packed
 from arena.leaderboards.schedule import request_snapshots
+from arena.leaderboards.visible import get_visible_campaign
 from arena.raters import access
 from arena.raters.models import Role
 
@@ -158,17 +159,6 @@ def render_progress(request: HttpRequest, context: dict[str, Any]) -> HttpRespon
 def chosen_board(request: HttpRequest) -> Board:
     wanted = request.GET.get("board", "")
     return next((board for board in BOARDS if board.name == wanted), BOARDS[0])
-
-
-def get_visible_campaign(request: HttpRequest, slug: str) -> Campaign:
-    """A campaign with a board this visitor may see, or of a team they research in; otherwise 404."""
-    campaign = Campaign.objects.filter(slug=slug).first()
-    if campaign and (
-        access.has_role(request.user, campaign.team_id, Role.RESEARCHER)
-        or visible_boards(request, campaign).exists()
-    ):
-        return campaign
-    raise Http404
 
 
 @require_POST

@@ -1,12 +1,10 @@
 """A plan is written, frozen, and from then on decides what boards are and whether they are registered."""
 
-import itertools
 from dataclasses import asdict, replace
 
 import pytest
 from django.db import DatabaseError, transaction
 from django.urls import reverse
-from django.utils import timezone
 
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
@@ -16,18 +14,8 @@ from arena.leaderboards.plans.plan import Plan, detectable
 from arena.leaderboards.plans.reckoning import Reckoning, reckon, reckon_with, say_answer
 from arena.leaderboards.plans.registration_words import chosen_margin, say_registered
 from arena.raters.models import Rater
-from tests.leaderboards.conftest import NAMES
+from tests.leaderboards.plans_by_hand import DRAFT, record_votes, write_and_freeze
 from tests.leaderboards.test_boards import text_of
-
-DRAFT = {
-    "question": "Is Ember better than Fjord?",
-    "margin": "25",
-    "ties": "drop",
-    "both_bad": "drop",
-    "boards": ["overall", "style"],
-    "raters": "20",
-    "votes": "600",
-}
 
 
 @pytest.fixture(autouse=True)
@@ -37,12 +25,6 @@ def few_resamples(settings):
 
 def plan_page(visitor, slug="joust") -> str:
     return visitor.get(reverse("analysis-plan", args=[slug])).content.decode()
-
-
-def write_and_freeze(carol, slug="joust", **changes):
-    assert carol.post(reverse("analysis-plan-save", args=[slug]), DRAFT | changes).status_code == 302
-    knowing = {"though_it_cannot_answer": "1"}
-    assert carol.post(reverse("analysis-plan-freeze", args=[slug]), knowing).status_code == 302
 
 
 def test_boards_named_by_a_plan_frozen_before_the_first_vote_are_registered(
@@ -65,15 +47,6 @@ def test_boards_named_by_a_plan_frozen_before_the_first_vote_are_registered(
     assert plan.sha256 in page
 
 
-def record_votes(small, cast_vote, raters, kind="regular"):
-    """240 votes by two people, on all pairs in turn."""
-    pairs = list(itertools.combinations(NAMES, 2))
-    for number in range(240):
-        prompt, (a, b) = small.prompts[number // 10], pairs[number % 10]
-        outcome = "model_b" if number % 7 == 0 else "model_a"
-        cast_vote(small, prompt, a, b, outcome, raters[number % 3], at=timezone.now(), kind=kind)
-
-
 def test_votes_from_a_file_leave_every_board_exploratory_whatever_their_date(
     voted_campaign, cast_vote, cast, signed_in
 ):
@@ -93,18 +66,6 @@ def test_a_plan_frozen_after_a_vote_leaves_every_board_exploratory(voted_campaig
     assert snapshot.plan is None
     assert snapshot.options["margin"] == 25
     assert "There were votes before it was frozen" in plan_page(carol)
-
-
-@pytest.fixture
-def registered(voted_campaign, cast_vote, cast, signed_in):
-    """A plan of two boards, then votes, and a snapshot of each board."""
-    small = voted_campaign(votes=0)
-    write_and_freeze(signed_in("carol"))
-    raters = [cast.alice_rater, cast.bob_rater, Rater.objects.create(team=cast.team, pseudonym="third")]
-    record_votes(small, cast_vote, raters)
-    for board in ensure_leaderboards(small.campaign):
-        snapshots.take_snapshot(board)
-    return small
 
 
 def test_a_plan_frozen_after_votes_amends_and_ends_no_registration(registered, signed_in):

@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fact:
-    """`before` and `after` stand quietly around the figure."""
+    """`before` and `after` stand quietly around the figure; `after` leads to the address."""
 
     figure: str
     after: str = ""
     before: str = ""
+    address: str = ""
 
 
 @dataclass(frozen=True)

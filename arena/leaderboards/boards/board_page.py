@@ -28,7 +28,7 @@ from arena.leaderboards.boards.board_view import WHOLE, Part, View, part_of
 from arena.leaderboards.defaults import BOARDS, Board
 from arena.leaderboards.intervals import Axis
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
-from arena.leaderboards.plans.registration_words import say_registered
+from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,8 @@ def build(
 def _facts(snapshots: Sequence[Snapshot], source: Source) -> list[board_facts.Fact]:
     if not snapshots:
         return []
-    registered = [board_facts.Fact("", said) for said in say_registered(snapshots)]
+    address = address_of_plans(snapshots[0].leaderboard.campaign)
+    registered = [board_facts.Fact("", said, address=address) for said in say_registered(snapshots)]
     return [*board_facts.facts_of(snapshots[0], source.is_judged), *registered]
 
 

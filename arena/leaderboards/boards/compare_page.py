@@ -35,7 +35,7 @@ from arena.leaderboards.boards.duels import (
 )
 from arena.leaderboards.intervals import Axis, Estimate, Mark, Tick, shared_axis
 from arena.leaderboards.models import Leaderboard, PairResult, Snapshot
-from arena.leaderboards.plans.registration_words import say_registered
+from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
 from arena.leaderboards.sentences import signed
 
 MCNEMAR_EXACT_BELOW = 25
@@ -132,6 +132,7 @@ class Page:
     style: str
     snapshots: list[Snapshot]
     registered: list[str]
+    plans: str
 
 
 @dataclass(frozen=True)
@@ -204,6 +205,7 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
         style=_style(mine, choice),
         snapshots=snapshots,
         registered=say_registered([one.column.snapshot for one in mine if one.column.snapshot]),
+        plans=address_of_plans(boards[0].campaign),
     )
 
 

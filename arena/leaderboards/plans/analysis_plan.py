@@ -79,14 +79,20 @@ class AnalysisPlan(models.Model):
         names = ("question", "margin", "ties", "both_bad", "boards", "raters", "votes")
         return {name: getattr(self, name) for name in names}
 
+    def canonical(self) -> str:
+        """What is hashed: anybody can hash it again."""
+        return json.dumps(self.content(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+    def hash_content(self) -> str:
+        return hashlib.sha256(self.canonical().encode()).hexdigest()
+
     def freeze(self, user: Any, reckoned: dict[str, Any] | None = None) -> bool:
         """False if it was frozen already, which stays as it was."""
-        canonical = json.dumps(self.content(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         frozen = {
             "frozen_at": timezone.now(),
             "frozen_by": user,
             "reckoned": reckoned,
-            "sha256": hashlib.sha256(canonical.encode()).hexdigest(),
+            "sha256": self.hash_content(),
         }
         if not AnalysisPlan.objects.filter(pk=self.pk, frozen_at=None, **self.content()).update(**frozen):
             return False

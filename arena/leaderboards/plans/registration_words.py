@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from arena.campaigns.models import Campaign
 from arena.leaderboards import sentences
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
@@ -31,6 +33,12 @@ def say_registered(snapshots: Sequence[Snapshot]) -> list[str]:
     if len(told) == 1:
         return [*told, *amended]
     return [*(f"{sentences.list_names(names)}: {words}" for words, names in told.items()), *amended]
+
+
+def address_of_plans(campaign: Campaign) -> str:
+    """Where whoever may read the boards reads its frozen plans; empty without one."""
+    frozen = AnalysisPlan.objects.frozen().filter(campaign=campaign)
+    return reverse("board-plan", args=[campaign.slug]) if frozen.exists() else ""
 
 
 def say_status(snapshot: Snapshot) -> str:

@@ -1,0 +1,46 @@
+"""Frozen plans as whoever may read the boards reads them: each with its JSON, hash and date."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.plans.plan_words import say_boards, say_changes
+from arena.leaderboards.plans.registration import plans_of
+from arena.leaderboards.visible import get_visible_campaign
+
+
+@require_GET
+@never_cache
+def board_plan(request: HttpRequest, campaign: str) -> HttpResponse:
+    shown = get_visible_campaign(request, campaign)
+    plans = plans_of(Leaderboard(campaign=shown))
+    frozen = shown.analysis_plans.frozen().order_by("-version")
+    told = [
+        {
+            "plan": plan,
+            "boards": say_boards(plan.boards),
+            "changes": say_changes(plans.before, plan) if plans.before and plan in plans.late else [],
+            "is_late": plan in plans.late,
+            "governs": plan == plans.before,
+            "is_unchanged": plan.hash_content() == plan.sha256,
+        }
+        for plan in frozen
+    ]
+    context = {"campaign": shown, "plans": told, "section": "boards"}
+    return render(request, "leaderboards/frozen_plan.html", context)
+
+
+@require_GET
+@never_cache
+def board_plan_json(request: HttpRequest, campaign: str, version: int) -> HttpResponse:
+    """Byte for byte what was hashed when it was frozen."""
+    shown = get_visible_campaign(request, campaign)
+    plan = shown.analysis_plans.frozen().filter(version=version).first()
+    if plan is None:
+        raise Http404
+    response = HttpResponse(plan.canonical(), content_type="application/json")
+    name = f"{shown.slug}-analysis-plan-{version}.json"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

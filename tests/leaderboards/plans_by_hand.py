@@ -1,0 +1,33 @@
+"""Plans written and frozen through the site's forms, and votes that come after them."""
+
+import itertools
+
+from django.urls import reverse
+from django.utils import timezone
+
+from tests.leaderboards.conftest import NAMES
+
+DRAFT = {
+    "question": "Is Ember better than Fjord?",
+    "margin": "25",
+    "ties": "drop",
+    "both_bad": "drop",
+    "boards": ["overall", "style"],
+    "raters": "20",
+    "votes": "600",
+}
+
+
+def write_and_freeze(carol, slug="joust", **changes):
+    assert carol.post(reverse("analysis-plan-save", args=[slug]), DRAFT | changes).status_code == 302
+    knowing = {"though_it_cannot_answer": "1"}
+    assert carol.post(reverse("analysis-plan-freeze", args=[slug]), knowing).status_code == 302
+
+
+def record_votes(small, cast_vote, raters, kind="regular"):
+    """240 votes by two people, on all pairs in turn."""
+    pairs = list(itertools.combinations(NAMES, 2))
+    for number in range(240):
+        prompt, (a, b) = small.prompts[number // 10], pairs[number % 10]
+        outcome = "model_b" if number % 7 == 0 else "model_a"
+        cast_vote(small, prompt, a, b, outcome, raters[number % 3], at=timezone.now(), kind=kind)

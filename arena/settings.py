@@ -10,6 +10,7 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from arena.queue_clients import import_queue
 from arena.setting_checks import (
     check_hosts,
     check_level,
@@ -212,6 +213,7 @@ def queue_file(url: str) -> str:
 
 
 HUEY = read_queue()
+import_queue(HUEY["huey_class"])
 QUEUE_WORKERS = setting("QUEUE_WORKERS", int, 8, 1, 200)
 
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]

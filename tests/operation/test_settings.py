@@ -6,6 +6,8 @@ import os
 import re
 import runpy
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -199,3 +201,22 @@ def test_an_sqlite_database_keeps_what_it_acknowledged(environment):
     assert options["transaction_mode"] == "IMMEDIATE"
     assert "journal_mode=WAL" in options["init_command"]
     assert "synchronous=FULL" in options["init_command"]
+
+
+@pytest.mark.parametrize(("queue", "is_loaded"), [("", False), ("redis://127.0.0.1:1/0", True)])
+def test_the_client_of_redis_is_loaded_where_the_queue_is_one_and_nowhere_else(tmp_path, queue, is_loaded):
+    words = "import sys, django; django.setup(); import arena.urls, huey; "
+    words += "print(sorted({'redis', 'huey.storage'} & sys.modules.keys())); import redis"
+    environment = os.environ | {"TILTYARD_DATA_DIR": str(tmp_path), "QUEUE_URL": queue}
+    environment |= {"DJANGO_SETTINGS_MODULE": "arena.settings"}
+    if not queue:
+        del environment["QUEUE_URL"]
+    done = subprocess.run(
+        [sys.executable, "-c", words],
+        cwd=SETTINGS.parents[1],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == (["['huey.storage',", "'redis']"] if is_loaded else ["['huey.storage']"])

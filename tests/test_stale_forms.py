@@ -1,5 +1,7 @@
 """A form and an act at once: the form was read before the act and is saved after it. The act stands."""
 
+import re
+
 import pytest
 
 from arena.campaigns import opening
@@ -152,3 +154,105 @@ def test_who_changes_what_another_has_just_removed_is_told(signed_in, cast, monk
     answer = change(signed_in("carol"), model, name="Gale")
     assert answer.status_code == 422 and "has been removed meanwhile" in answer.content.decode()
     assert not Competitor.objects.exists()
+
+
+# --- a page that stood open ---------------------------------------------------------------------------------
+
+
+def stamp_on(page: str, part: str = "") -> str:
+    at = page.index(f'name="part" value="{part}"') if part else 0
+    return re.search(r'<input type="hidden" name="as_read" value="([^"]*)">', page[at:])[1]
+
+
+def test_a_page_that_stood_open_long_is_told_what_is_new_and_keeps_what_was_typed(signed_in, cast):
+    model = Competitor.objects.create(team=cast.team, name="Ember", organisation="Coal & Co")
+    carol, path = signed_in("carol"), f"/models/{model.pk}/"
+    opened = stamp_on(carol.get(path).content.decode())
+    assert "Ember" not in opened and "Coal" not in opened
+    Competitor.objects.filter(pk=model.pk).update(status="withdrawn", organisation="Fire Ltd")
+    fields = {"name": "Gale", "organisation": "Coal & Co", "role": "contender", "status": "active"}
+    refused = carol.post(path, fields | {"as_read": opened})
+    page = refused.content.decode()
+    assert refused.status_code == 422 and CHANGED in page
+    assert "Organisation is now “Fire Ltd”." in page and "Status is now “Withdrawn”." in page
+    assert Competitor.objects.get().name == "Ember", "all or nothing"
+    form = refused.context["form"]
+    assert [form[name].value() for name in ("name", "organisation", "status")] == [
+        "Gale",
+        "Fire Ltd",
+        "withdrawn",
+    ]
+    again = fields | {name: form[name].value() for name in ("organisation", "status")}
+    assert carol.post(path, again | {"as_read": stamp_on(page)}).status_code == 302
+    stored = Competitor.objects.get()
+    assert (stored.name, stored.organisation, stored.status) == ("Gale", "Fire Ltd", "withdrawn")
+
+
+def test_what_others_changed_elsewhere_in_the_row_stands_in_no_way(signed_in, cast):
+    model = Competitor.objects.create(team=cast.team, name="Ember")
+    carol, path = signed_in("carol"), f"/models/{model.pk}/"
+    opened = stamp_on(carol.get(path).content.decode())
+    Competitor.objects.filter(pk=model.pk).update(system_prompt="Be brief.")
+    assert change(carol, model, name="Gale", as_read=opened).status_code == 302
+    assert Competitor.objects.get().system_prompt == "Be brief."
+
+
+def test_of_two_who_choose_models_at_once_the_second_is_told(signed_in, small_campaign):
+    campaign = small_campaign.campaign
+    first, second, *rest = [model.pk for model in small_campaign.competitors]
+    carol = signed_in("carol")
+    opened = stamp_on(carol.get("/campaigns/small/").content.decode(), "models")
+    sent = {"part": "models", "as_read": opened}
+    assert carol.post("/campaigns/small/edit/", sent | {"competitors": [second, *rest]}).status_code == 302
+    refused = carol.post("/campaigns/small/edit/", sent | {"competitors": [first, *rest]})
+    page = refused.content.decode()
+    assert refused.status_code == 422 and CHANGED in page and "Models is now" in page
+    assert set(campaign.competitors.values_list("pk", flat=True)) == {second, *rest}
+    sent["as_read"] = stamp_on(page, "models")
+    assert carol.post("/campaigns/small/edit/", sent | {"competitors": [first, *rest]}).status_code == 302
+    assert set(campaign.competitors.values_list("pk", flat=True)) == {first, *rest}
+
+
+def test_settings_closed_on_an_old_page_are_named(signed_in, small_campaign):
+    """What a form only stands on is named too: here that the campaign has been opened meanwhile."""
+    Campaign.objects.update(reveal="never", status="draft", opened_at=None)
+    carol = signed_in("carol")
+    opened = stamp_on(carol.get("/campaigns/small/").content.decode(), "reveal")
+    opening.open_campaign(Campaign.objects.get())
+    sent = {"part": "reveal", "reveal": "after_vote", "as_read": opened}
+    page = carol.post("/campaigns/small/edit/", sent)
+    assert page.status_code == 422 and "Also changed: opened at." in page.content.decode()
+    assert Campaign.objects.get().reveal == "never"
+
+
+def test_a_mark_that_is_none_is_as_good_as_none(signed_in, cast):
+    model = Competitor.objects.create(team=cast.team, name="Ember")
+    assert change(signed_in("carol"), model, name="Gale", as_read="<b> : ::").status_code == 302
+    assert Competitor.objects.get().name == "Gale"
+
+
+def test_whoever_writes_what_a_report_lacked_is_told_that_another_has(signed_in, small_campaign):
+    carol, path = signed_in("carol"), "/boards/small/report/text/"
+    opened = stamp_on(carol.get(path).content.decode())
+    fields = dict.fromkeys(("sourcing", "contamination", "protocol", "baselines"), "")
+    assert carol.post(path, fields | {"capability": "First.", "as_read": opened}).status_code == 302
+    refused = carol.post(path, fields | {"capability": "Second.", "as_read": opened})
+    assert refused.status_code == 422 and "is now “First.”" in refused.content.decode()
+
+
+@pytest.mark.parametrize("path", ["/models/{}/", "/models/{}/asked/"])
+def test_saving_twice_in_a_row_from_fresh_pages_is_no_conflict(signed_in, cast, path):
+    endpoint = Endpoint.objects.create(
+        team=cast.team, name="E", base_url="https://x.invalid/v1", model_id="m"
+    )
+    model = Competitor.objects.create(
+        team=cast.team, name="Ember", parameters={"b": 1, "a": [0.5]}, aliases=["E", "M"], endpoint=endpoint
+    )
+    carol, at = signed_in("carol"), path.format(model.pk)
+    for _again in range(2):
+        answer = carol.get(at)
+        form = answer.context["form"]
+        sent = {name: form[name].value() for name in form.fields if form[name].value() not in (None, "")}
+        assert carol.post(at, sent).status_code == 302
+    model.refresh_from_db()
+    assert (model.parameters, model.aliases) == ({"b": 1, "a": [0.5]}, ["E", "M"])

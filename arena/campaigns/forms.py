@@ -13,7 +13,7 @@ from arena.campaigns.opening import adopt_competitors
 from arena.campaigns.slugs import LONGEST, SlugRefusedError, check_slug
 from arena.corpus.models import Competitor, PromptSet
 from arena.raters.models import Team
-from arena.save_once import RowForm
+from arena.row_form import RowForm
 
 LARGEST_LIST = 1024 * 1024  # bytes
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")

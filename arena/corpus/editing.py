@@ -13,7 +13,7 @@ from arena.corpus.label_models import LabelChange
 from arena.corpus.labels import changed, labels_of, set_labels
 from arena.corpus.models import Competitor, Prompt, PromptSet
 from arena.corpus.render import RENDERER_VERSION, render_turns
-from arena.save_once import RowForm
+from arena.row_form import RowForm
 
 
 class NotEditableError(Exception):

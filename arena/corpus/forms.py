@@ -10,7 +10,7 @@ from arena.corpus.models import HARD_AT_LEAST, HARD_CRITERIA, Competitor, Prompt
 from arena.corpus.names import name_key
 from arena.endpoints.models import Endpoint
 from arena.raters.models import Team
-from arena.save_once import RowForm
+from arena.row_form import RowForm
 
 CRITERIA_WORDS = {
     "specificity": _("asks for something definite"),

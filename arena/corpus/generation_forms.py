@@ -11,7 +11,7 @@ from arena.corpus.models import Competitor, PromptSet
 from arena.corpus.names import name_key
 from arena.endpoints.forms import ParametersField
 from arena.endpoints.models import Endpoint
-from arena.save_once import RowForm
+from arena.row_form import RowForm
 
 MOST_SAMPLES = 100
 MOST_CALLS = 1_000_000

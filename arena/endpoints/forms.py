@@ -11,7 +11,7 @@ from arena.endpoints.key_use import KeyRefusedError, check_use
 from arena.endpoints.keys import KeyMissingError, check_name
 from arena.endpoints.models import Endpoint
 from arena.endpoints.parameters import read_parameters
-from arena.save_once import RowForm
+from arena.row_form import RowForm
 
 NAME_TAKEN = _("Another endpoint has this name; choose one of its own.")
 

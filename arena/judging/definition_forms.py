@@ -9,7 +9,7 @@ from arena.endpoints.models import Endpoint
 from arena.judging.models import Judge, Rubric
 from arena.judging.prompting import Criterion, RubricText
 from arena.raters.models import Team
-from arena.save_once import RowForm
+from arena.row_form import RowForm
 
 NAME_TAKEN = _("Another judge has this name.")
 CRITERION = re.compile(

@@ -21,7 +21,8 @@ from arena.leaderboards.plans.reckoning import Assumption, assumptions_of, recko
 from arena.leaderboards.plans.registration import anything_before, plans_of
 from arena.raters import access
 from arena.raters.models import Role
-from arena.save_once import RowForm, save_once
+from arena.row_form import RowForm
+from arena.save_once import save_once
 
 
 class AnalysisPlanForm(RowForm):

@@ -17,7 +17,7 @@ from arena.leaderboards.reading import read_battles, reader_page
 from arena.leaderboards.reading.reading_models import Reading
 from arena.raters import access
 from arena.raters.models import Role
-from arena.save_once import RowForm
+from arena.row_form import RowForm
 
 AT_ONCE = 10
 

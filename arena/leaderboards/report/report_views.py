@@ -21,7 +21,8 @@ from arena.leaderboards.report import report
 from arena.leaderboards.report.report_models import ReportText
 from arena.raters import access
 from arena.raters.models import Role
-from arena.save_once import RowForm, save_once
+from arena.row_form import RowForm
+from arena.save_once import save_once
 
 STYLE = (settings.BASE_DIR / "templates" / "leaderboards" / "report.css").read_text()
 # The one style sheet that may stand in the page: this one, by its hash.

@@ -60,11 +60,19 @@ def shown(page) -> list[str]:
     return [board for board in BOARDS if page.locator(f"tbody td.{board} svg").first.is_visible()]
 
 
-def test_a_wide_window_shows_three_boards_beside_each_other(joust, visit, live_server):
+def test_a_wide_window_shows_three_boards_beside_each_other_ranked_by_one(joust, visit, live_server):
     page, record = visit("ravi", viewport=WIDE)
     page.goto(f"{live_server.url}/boards/joust/")
     assert shown(page) == list(BOARDS)
-    assert page.locator("nav.board-choice").is_hidden()
+    assert page.locator(".board-table th:first-child").first.inner_text().split() == ["Rank", "Overall"]
+    page.locator("nav.board-choice").get_by_role("link", name="Hard prompts").click()
+    page.wait_for_url("**board=hard**")
+    assert page.locator(".board-table th:first-child").first.inner_text().split() == [
+        "Rank",
+        "Hard",
+        "prompts",
+    ]
+    assert shown(page) == list(BOARDS)
     assert overflow(page) == 0
     assert record.complaints == []
 

@@ -148,12 +148,25 @@ def test_a_chart_that_fails_once_is_drawn_the_second_time(joust, monkeypatch):
     assert (bool(chart.light), chart.failure) == (True, "")
 
 
-def test_what_drawing_looks_for_among_loaded_modules_is_loaded_before():
-    loaded = "import sys, arena.leaderboards.charts.drawing; print({'pandas', 'pyarrow'} <= set(sys.modules))"
-    begin = "import os; os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'arena.settings')"
-    program = f"{begin}; import django; django.setup(); {loaded}"
+def test_drawing_waits_for_what_another_thread_is_loading(tmp_path):
+    """A slow stand-in for pandas is half loaded when drawing looks for it."""
+    (tmp_path / "pandas.py").write_text("began.set(); go.wait(30); Timestamp = 1")
+    program = f"""
+import builtins, os, sys, threading
+builtins.began, builtins.go = threading.Event(), threading.Event()
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
+import django; django.setup()
+from arena.leaderboards.charts import drawing
+sys.path.insert(0, {str(tmp_path)!r})
+loading = threading.Thread(target=__import__, args=("pandas",)); loading.start(); began.wait(30)
+is_whole = lambda: hasattr(sys.modules["pandas"], "Timestamp")
+half, seen = not is_whole(), []
+drawer = threading.Thread(target=lambda: (drawing._finish_loading(), seen.append(is_whole()))); drawer.start()
+drawer.join(1); go.set(); drawer.join(30)
+print(half, *seen)
+"""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "True"
+    assert done.stdout.split() == ["True", "True"]
 
 
 def test_what_has_no_rows_says_which_are_missing(joust):

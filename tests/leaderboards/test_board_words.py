@@ -140,8 +140,12 @@ def test_an_exploratory_board_says_why(overall, frozen, boards, said):
         campaign=overall.leaderboard.campaign, question="?", boards=boards, frozen_at=at
     )
     assert say_registered([overall]) == [said]
-    registered = Snapshot(leaderboard=overall.leaderboard, cutoff=overall.cutoff, plan=plan)
-    assert say_registered([registered]) == ["registered under analysis plan 1"]
+    known = {"cutoff": overall.cutoff, "counts": overall.counts}
+    registered = Snapshot(leaderboard=overall.leaderboard, plan=plan, **known)
+    assert say_registered([registered]) == [
+        "registered under analysis plan 1; interim look at 600 votes: the plan names no number, and votes may"
+        " still come"
+    ]
     assert say_registered([]) == []
 
 

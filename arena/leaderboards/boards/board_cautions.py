@@ -11,6 +11,7 @@ from django.utils.translation import ngettext
 
 from arena.leaderboards import sentences
 from arena.leaderboards.models import Snapshot
+from arena.leaderboards.plans.looks import look_of, say_early
 from arena.leaderboards.style_words import feature
 
 if TYPE_CHECKING:
@@ -47,6 +48,9 @@ def cautions_of(columns: Sequence[Column]) -> list[Caution]:
 
 def _cautions(snapshot: Snapshot) -> Iterator[str]:
     counts = snapshot.counts
+    look = look_of(snapshot, snapshot.plan) if snapshot.plan else None
+    if look is not None and look.is_interim:
+        yield say_early(look)
     yield from _about_texts(counts)
     yield from snapshot.warnings
     yield from _about_policies(counts.get("policy_moves", []), snapshot.options)

@@ -28,6 +28,7 @@ from arena.leaderboards.boards.board_view import WHOLE, Part, View, part_of
 from arena.leaderboards.defaults import BOARDS, Board
 from arena.leaderboards.intervals import Axis
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
+from arena.leaderboards.plans.looks import say_newer
 from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
 
 
@@ -154,7 +155,9 @@ def _facts(snapshots: Sequence[Snapshot], source: Source) -> list[board_facts.Fa
         return []
     address = address_of_plans(snapshots[0].leaderboard.campaign)
     registered = [board_facts.Fact("", said, address=address) for said in say_registered(snapshots)]
-    return [*board_facts.facts_of(snapshots[0], source.is_judged), *registered]
+    newer = say_newer(snapshots[0])
+    since = [board_facts.Fact("", newer)] if newer else []
+    return [*board_facts.facts_of(snapshots[0], source.is_judged), *since, *registered]
 
 
 def choose_source(tabs: list[Source], boards: list[Leaderboard], wanted: str) -> Source | None:

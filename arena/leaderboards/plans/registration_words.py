@@ -14,6 +14,7 @@ from arena.campaigns.models import Campaign
 from arena.leaderboards import sentences
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.looks import look_of, say_look
 from arena.leaderboards.plans.reckoning import reckon, say_unanswered
 from arena.leaderboards.plans.registration import Plans, board_name, options_of, plans_of
 
@@ -62,8 +63,10 @@ def _status(snapshot: Snapshot, plans: Plans) -> str:
     under = before if before is not None and before.pk == snapshot.plan_id else snapshot.plan
     if under is not None:
         told = _("registered under analysis plan %(version)d") % {"version": under.version}
-        found = reckon(under)
-        return told if found is None or found.answers else f"{told}, {say_unanswered(found)}"
+        found, look = reckon(under), look_of(snapshot, under)
+        if found is not None and not found.answers:
+            told = f"{told}, {say_unanswered(found)}"
+        return f"{told}; {say_look(look)}" if look else told
     return _("exploratory: %(reason)s") % {"reason": _reason(snapshot, plans)}
 
 

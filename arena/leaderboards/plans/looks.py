@@ -1,0 +1,135 @@
+"""Looks at the votes of a registered board: interim ones before the planned number, and the final one.
+
+The final snapshot is the first with as many votes as its plan names, or, once the campaign is closed, the
+first with all of them. Votes are counted as cast, whether they count on a board or not, as in the plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from arena.battles.models import Battle, Vote
+from arena.judging.models import Judgment
+from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+
+UNCAST = ("retracted", "after_cutoff")
+"""Of what a snapshot leaves out: votes that had been taken back, or weren't there yet."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """final: number of the final snapshot, None while there is none; closed: no more votes come."""
+
+    snapshot: int
+    got: int
+    planned: int | None
+    final: int | None
+    closed: bool
+
+    @property
+    def is_interim(self) -> bool:
+        return self.final is None
+
+    @property
+    def is_short(self) -> bool:
+        return self.planned is not None and self.got < self.planned
+
+
+def look_of(snapshot: Snapshot, plan: AnalysisPlan) -> Look | None:
+    """None: of a judge's board, for a plan says how many votes of people it takes."""
+    leaderboard = snapshot.leaderboard
+    if leaderboard.source not in (Leaderboard.Source.RATERS, Leaderboard.Source.COMBINED):
+        return None
+    newest = _newest_vote(leaderboard) if leaderboard.campaign.is_closed else None
+
+    def is_done(counts: dict) -> bool:
+        enough = plan.votes is not None and cast(counts) >= plan.votes
+        return enough or (newest is not None and counts["last_id"] >= newest)
+
+    final = None
+    if is_done(snapshot.counts):
+        final = snapshot.pk
+        earlier = leaderboard.snapshots.filter(plan=plan, pk__lt=snapshot.pk).order_by("-pk")
+        for pk, counts in earlier.values_list("pk", "counts").iterator(chunk_size=20):
+            if not is_done(counts):
+                break
+            final = pk
+    return Look(snapshot.pk, cast(snapshot.counts), plan.votes, final, leaderboard.campaign.is_closed)
+
+
+def cast(counts: dict) -> int:
+    """Votes that were cast until then, by what a snapshot counts and leaves out."""
+    left_out = counts["left_out"]
+    return int(counts["votes"]) + sum(n for reason, n in left_out.items() if reason not in UNCAST)
+
+
+def _newest_vote(leaderboard: Leaderboard) -> int:
+    votes = Vote.objects.filter(battle__campaign=leaderboard.campaign_id).order_by("-pk")
+    return votes.values_list("pk", flat=True).first() or 0
+
+
+def newer_than(snapshot: Snapshot) -> int:
+    """Votes, or judgments, that came since and would be on the next snapshot."""
+    return _newer(snapshot).count()
+
+
+def _newer(snapshot: Snapshot) -> QuerySet:
+    board = snapshot.leaderboard
+    if board.source in (Leaderboard.Source.RATERS, Leaderboard.Source.COMBINED):
+        kinds = (Battle.Kind.REGULAR, Battle.Kind.RECORDED)
+        votes = Vote.objects.filter(battle__campaign=board.campaign_id, battle__kind__in=kinds)
+        return votes.filter(pk__gt=snapshot.counts["last_id"], retraction=None)
+    judged = Judgment.objects.filter(run__campaign=board.campaign_id, resolved_at__gt=snapshot.cutoff)
+    judged = judged.exclude(outcome__in=["", Judgment.Outcome.NO_VERDICT])
+    return judged if board.judge_id is None else judged.filter(judge=board.judge_id)
+
+
+def say_look(look: Look) -> str:
+    """A clause: which look it is, at how many of the planned votes."""
+    words = {
+        "got": f"{look.got:,}",
+        "planned": f"{look.planned or 0:,}",
+        "final": look.final,
+    }
+    if look.final is not None and look.final != look.snapshot:
+        return _("later than the final look, which is snapshot %(final)d") % words
+    if look.planned is None:
+        if look.is_interim:
+            return (
+                _("interim look at %(got)s votes: the plan names no number, and votes may still come") % words
+            )
+        return _("final: the campaign is closed, with %(got)s votes") % words
+    if look.is_interim:
+        return _("interim look at %(got)s of %(planned)s planned votes") % words
+    if look.is_short:
+        return _("final: closed at %(got)s of %(planned)s planned votes") % words
+    return _("final: %(got)s votes of %(planned)s planned") % words
+
+
+def say_early(look: Look) -> str:
+    """What to be careful about at an interim look, as a sentence."""
+    words = {"got": f"{look.got:,}", "planned": f"{look.planned or 0:,}"}
+    rest = _(
+        "a test made for one look isn’t at its level when it is read early. The e-value under “Compare two”"
+        " is, however often one looks."
+    )
+    if look.planned is None:
+        return _("An interim look, while votes may still come: %(rest)s") % {"rest": rest}
+    first = _("An interim look at %(got)s of %(planned)s planned votes: %(rest)s")
+    return first % (words | {"rest": rest})
+
+
+def say_newer(snapshot: Snapshot) -> str:
+    """What came since a snapshot; of a closed campaign also that nothing did. Empty while nothing is new."""
+    n, board = newer_than(snapshot), snapshot.leaderboard
+    if n and board.source in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL):
+        words = ngettext("%(n)s judgment came since", "%(n)s judgments came since", n)
+        return words % {"n": f"{n:,}"}
+    if n:
+        return ngettext("%(n)s vote came since", "%(n)s votes came since", n) % {"n": f"{n:,}"}
+    return _("closed, and all of it is in") if board.campaign.is_closed else ""

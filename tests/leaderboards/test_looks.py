@@ -1,0 +1,97 @@
+"""A registered board says how many planned votes are in, and which snapshot is the final one."""
+
+import pytest
+from django.utils import timezone
+
+from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
+from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.plans.looks import look_of, newer_than
+from arena.leaderboards.plans.registration_words import say_registered
+from arena.raters.models import Rater
+from tests.leaderboards.plans_by_hand import record_votes, write_and_freeze
+from tests.leaderboards.test_boards import text_of
+
+EARLY = "a test made for one look isn’t at its level when it is read early"
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(settings):
+    settings.BOOTSTRAP_RESAMPLES = 0
+
+
+@pytest.fixture
+def study(voted_campaign, cast_vote, cast, signed_in):
+    """study(votes) records the next votes of a plan that wants 200, and takes a snapshot of all prompts."""
+    small = voted_campaign(votes=0)
+    write_and_freeze(signed_in("carol"), votes="200", boards=["overall", "hard", "style"])
+    raters = [cast.alice_rater, cast.bob_rater, Rater.objects.create(team=cast.team, pseudonym="third")]
+    numbers = iter(range(240))
+
+    def go_on(votes: int):
+        record_votes(small, cast_vote, raters, numbers=[next(numbers) for _vote in range(votes)])
+        return snapshots.take_snapshot(ensure_leaderboards(small.campaign)[0]).snapshot
+
+    go_on.small = small
+    return go_on
+
+
+def status_of(snapshot) -> str:
+    return say_registered([snapshot])[0].split("; ")[-1]
+
+
+def test_looks_before_the_planned_number_are_interim_and_the_first_with_it_is_final(study, signed_in):
+    ravi = signed_in("ravi")
+    early = study(150)
+    assert status_of(early) == "interim look at 150 of 200 planned votes"
+    board = text_of(ravi.get("/boards/joust/"))
+    assert "interim look at 150 of 200 planned votes" in board and EARLY in board
+    assert "came since" not in board
+    final = study(60)
+    assert (status_of(early), status_of(final)) == (
+        "interim look at 150 of 200 planned votes",
+        "final: 210 votes of 200 planned",
+    )
+    assert EARLY not in text_of(ravi.get("/boards/joust/"))
+    later = study(10)
+    assert status_of(later) == f"later than the final look, which is snapshot {final.pk}"
+    assert status_of(final) == "final: 210 votes of 200 planned"
+
+
+def test_closing_makes_the_first_snapshot_with_all_votes_final(study, client, signed_in):
+    snapshot = study(150)
+    campaign = study.small.campaign
+    campaign.status, campaign.closed_at = "closed", timezone.now()
+    campaign.save()
+    snapshot.refresh_from_db()
+    assert status_of(snapshot) == "final: closed at 150 of 200 planned votes"
+    campaign.leaderboards.update(visibility=Leaderboard.Visibility.PUBLIC)
+    board = text_of(client.get("/boards/joust/"))
+    assert "final: closed at 150 of 200 planned votes" in board and "closed, and all of it is in" in board
+    assert EARLY not in board
+
+
+def test_a_board_says_how_many_votes_came_since_to_those_who_see_it(
+    study, cast, cast_vote, client, signed_in
+):
+    snapshot = study(150)
+    record_votes(study.small, cast_vote, [cast.alice_rater] * 3, numbers=range(230, 237))
+    assert newer_than(snapshot) == 7
+    campaign = study.small.campaign
+    campaign.leaderboards.update(visibility=Leaderboard.Visibility.PUBLIC)
+    campaign.status = "open"
+    campaign.save()
+    assert "7 votes came since" in text_of(signed_in("ravi").get("/boards/joust/"))
+    assert client.get("/boards/joust/").status_code == 404  # blind still: not even the number
+    campaign.status = "closed"
+    campaign.save()
+    board = text_of(client.get("/boards/joust/"))
+    assert "7 votes came since" in board and "interim look at 150 of 200 planned votes" in board
+
+
+def test_votes_that_a_board_leaves_out_were_cast_and_count_towards_the_plan(study):
+    snapshot = study(200)
+    hard = snapshots.take_snapshot(ensure_leaderboards(study.small.campaign)[1]).snapshot
+    assert hard.counts["votes"] < 200
+    assert look_of(hard, hard.plan).got == 200
+    assert not look_of(snapshot, snapshot.plan).is_interim

@@ -111,9 +111,12 @@ def drop_triggers(connection) -> list[str]:
 @pytest.fixture(autouse=True)
 def no_memory_of_other_tests() -> None:
     """What a process remembers for some seconds would be about rows of another test with the same numbers."""
+    from django.core.cache import cache
+
     from arena.battles import desks
 
     desks.forget_spans()
+    cache.clear()
 
 
 def past_triggers(act, **values) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 from django.utils.translation import gettext as _
 
 from arena.corpus.hardness import Flag
@@ -34,6 +35,7 @@ def save_prompt(
             for name, value in changed(labels_of(prompt), labels).items():
                 setattr(prompt, name, value)
         saved: Prompt = form.save()
+        PromptSet.objects.filter(pk=saved.prompt_set_id).update(edits=F("edits") + 1)
         if not is_new:
             set_labels({saved.pk: labels}, source=LabelChange.Source.HAND, by=by)
     return saved

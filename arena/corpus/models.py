@@ -83,6 +83,9 @@ class PromptSet(Arriving):
     )
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
     content_hash = models.CharField(max_length=64, blank=True)
+    edits = models.PositiveIntegerField(
+        default=0, editable=False, help_text="how often the text of one of its prompts was changed"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     published_at = models.DateTimeField(null=True, blank=True)
 

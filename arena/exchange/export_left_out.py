@@ -14,6 +14,7 @@ LEFT_OUT: dict[str, str] = {
     "PromptSet.arrival": WORK,
     "PromptSet.team": HOME,
     "PromptSet.created_at": NUMBERS,
+    "PromptSet.edits": WORK,
     "Prompt.arrival": WORK,
     "Prompt.rendered_html": AGAIN,
     "Prompt.renderer_version": AGAIN,

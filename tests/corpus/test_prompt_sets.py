@@ -1,4 +1,6 @@
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from arena.campaigns.models import Campaign
 from arena.corpus import personal_in_sets
@@ -69,6 +71,7 @@ def test_a_page_takes_as_many_queries_whatever_the_size(signed_in, draft, django
     for number in range(50):
         add(draft, f"p{number}", "?")
     carol = signed_in("carol")
+    carol.get(f"/prompt-sets/{draft.pk}/")  # the first view looks for personal data
     with django_assert_max_num_queries(15):
         carol.get(f"/prompt-sets/{draft.pk}/")
 
@@ -104,6 +107,68 @@ def test_responses_with_personal_data_are_named_too_wherever_a_draft_is_publishe
     redact_response(response, reason="an address", by="carol")
     for page in pages:
         assert "personal data" not in carol.get(page).content.decode()
+
+
+@pytest.fixture
+def looks(monkeypatch) -> list[str]:
+    """The texts that are looked through, one after the other."""
+    texts: list[str] = []
+    found = personal_in_sets.kinds_in
+    monkeypatch.setattr(personal_in_sets, "kinds_in", lambda text: texts.append(text) or found(text))
+    return texts
+
+
+def test_a_drafts_texts_are_looked_through_when_they_change_and_not_when_they_are_viewed(
+    signed_in, draft, make_response, looks
+):
+    first, second = add(draft, "p1", "Write to jo.smith@example.org."), add(draft, "p2", "Why?")
+    ember = Competitor.objects.create(team=draft.team, name="Ember")
+    answer = make_response(first, ember, "Ask al.brown@example.org.")
+    campaign = Campaign.objects.create(team=draft.team, slug="tourney", name="Tourney")
+    campaign.prompt_sets.add(draft)
+    carol = signed_in("carol")
+
+    def seen() -> tuple[int, int, list[str]]:
+        """By each page, how often personal data is named; and what was looked through for both."""
+        del looks[:]
+        paths = (f"/prompt-sets/{draft.pk}/", "/campaigns/tourney/")
+        pages = [carol.get(path).content.decode() for path in paths]
+        return *(page.count("likely hold") for page in pages), sorted(looks)
+
+    texts = sorted([answer.text, first.text, second.text])
+    assert seen() == (2, 2, texts)
+    assert seen() == (2, 2, [])
+    edited = {"external_id": "p2", "turn-TOTAL_FORMS": 1, "turn-INITIAL_FORMS": 1}
+    edited |= {"turn-0-role": "user", "turn-0-content": "Call +44 20 7946 0958?"}
+    assert carol.post(f"/prompts/{second.pk}/edit/", edited).status_code == 302
+    assert seen() == (2, 2, [answer.text, "Call +44 20 7946 0958?", first.text])
+    assert "2 prompts likely hold" in carol.get("/campaigns/tourney/").content.decode()
+    redact_response(answer, reason="an address", by="carol")
+    assert seen() == (1, 1, []), "what is gone isn't named, and the others needn't be looked at for it"
+    carol.post(f"/prompts/{second.pk}/remove/")
+    assert seen() == (1, 1, [first.text])
+    add(draft, "p3", "Who?")
+    assert seen() == (1, 1, ["Who?", first.text])
+    assert seen()[2] == []
+
+
+def test_a_campaigns_page_takes_as_many_queries_whatever_its_draft_holds(
+    signed_in, draft, django_assert_max_num_queries
+):
+    campaign = Campaign.objects.create(team=draft.team, slug="tourney", name="Tourney")
+    campaign.prompt_sets.add(draft)
+    carol = signed_in("carol")
+    add(draft, "p0", "Write to jo0@example.org")
+    carol.get("/campaigns/tourney/")
+    with CaptureQueriesContext(connection) as asked:
+        carol.get("/campaigns/tourney/")
+        few = len(asked)
+    for number in range(1, 60):
+        add(draft, f"p{number}", f"Write to jo{number}@example.org")
+    carol.get("/campaigns/tourney/")
+    with django_assert_max_num_queries(few):
+        page = carol.get("/campaigns/tourney/").content.decode()
+    assert "60 prompts likely hold personal data" in page
 
 
 @pytest.mark.parametrize("bound", ["TEXTS_LOOKED_AT", "CHARACTERS_LOOKED_AT"])

@@ -71,8 +71,8 @@ def personal(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _place(line: int, column: str, row: int | None = None, name: str = "") -> str:
-    """Cells that hold line breaks make a file's lines other than a spreadsheet's rows."""
+    """Cells that hold line breaks make a file's lines more than a spreadsheet's rows; JSONL has no header."""
     words = gettext("line %(line)s, %(column)s") % {"line": line, "column": column}
-    if row is not None and row != line:
+    if row is not None and row < line:
         words = gettext("row %(row)s (%(place)s)") % {"row": row, "place": words}
     return f"{name}: {words}" if name else words

@@ -63,3 +63,8 @@ def test_a_place_is_named_as_a_spreadsheet_and_as_an_editor_count_it():
     assert list(personal(found.as_json())) == [
         "likely e-mail addresses in 1 text: p2: row 3 (line 4, prompt)"
     ]
+
+
+def test_a_line_of_jsonl_is_no_row_of_a_spreadsheet():
+    found = {"email": {"count": 1, "places": [(91, "response", 92, "p7")]}}
+    assert list(personal(found)) == ["likely e-mail addresses in 1 text: p7: line 91, response"]

@@ -105,7 +105,9 @@ def _about_policies(moves: Sequence[Mapping[str, Any]], options: Mapping[str, An
 def _policy(move: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     """What is other than on this board."""
     kinds = ((sentences.TIES, "ties"), (sentences.BOTH_BAD, "both_bad"), (sentences.UNSTABLE, "unstable"))
-    return ", ".join(_(words[move[name]]) for words, name in kinds if move[name] != options[name])
+    return sentences.list_names(
+        [_(words[move[name]]) for words, name in kinds if move[name] != options[name]]
+    )
 
 
 # Shares of the votes.

@@ -44,6 +44,8 @@ SEVERAL = {
     "arena/leaderboards/part.py: # prompts",  # of a category
     "arena/exchange/export_requests.py: # times",  # more often than MAX_ATTEMPTS
     "arena/leaderboards/charts/chart_page.py: # models",  # a part of a board's, of MOST_SHOWN and more
+    "arena/leaderboards/boards/board_cautions.py: # models",  # behind `fewer than two`
+    "arena/leaderboards/plans/reckoning.py: # find differences",  # raters find them
     "arena/leaderboards/sentences.py: # models",  # behind `models > 2`, and behind several that are first
     "arena/supervisor.py: # times",  # more often than may be
     "arena/campaigns/names_file.py: # names",  # more than MOST_NAMES

@@ -196,3 +196,21 @@ def test_the_last_vote_leads_to_the_finished_page(page, at_work, make_campaign):
     page.wait_for_selector("article.battle")
     assert Retraction.objects.count() == 1
     assert rater.record.complaints == []
+
+
+def test_whoever_is_done_takes_their_votes_along_to_another_device(page, at_work, make_campaign):
+    small = make_campaign("brief", prompts=2, names=("Ember", "Fjord"))
+    rater = at_work(page)
+    rater.begin(small.token)
+    rater.press("a")
+    rater.press("b")
+    page.wait_for_selector(".finished")
+    page.get_by_role("button", name="Make a personal link").click()
+    link = page.locator("textarea#my-link").input_value()
+    page.context.clear_cookies()
+    page.goto(link)
+    page.get_by_role("button", name="Begin").click()
+    page.wait_for_selector(".finished")
+    page.get_by_role("link", name="My votes").click()
+    assert page.locator(".my-votes > li").count() == 2
+    assert rater.record.complaints == []

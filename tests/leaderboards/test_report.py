@@ -8,7 +8,7 @@ from django.utils.html import escape
 
 from arena.battles.models import Battle
 from arena.campaigns.models import Guide
-from arena.corpus.models import Competitor
+from arena.corpus.models import Competitor, Prompt, PromptSet
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import PairResult
@@ -112,6 +112,44 @@ def test_the_report_is_styled_under_the_policy_of_the_site(judged, live_server, 
     page.goto(live_server.url + reverse("board-report", args=["joust"]))
     assert complaints == []
     assert page.evaluate("getComputedStyle(document.querySelector('.missing')).borderLeftWidth") == "4px"
+
+
+PAPER = {"width": 718, "height": 1047}
+"""CSS pixels of A4 less the margins that Chromium prints with."""
+CUT = """() => {
+  const wide = [];
+  for (const one of document.body.querySelectorAll('*')) {
+    const box = one.getBoundingClientRect();
+    if (box.right > innerWidth + 1 || box.left < -1) wide.push([one.tagName, one.textContent.slice(0, 70)]);
+    const hidden = one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== 'visible';
+    if (hidden && one.clientWidth) wide.push(['hidden', one.tagName, one.textContent.slice(0, 70)]);
+  }
+  return wide;
+}"""
+
+
+@pytest.mark.browser
+def test_printed_on_a4_nothing_of_the_report_is_cut_off(judged, live_server, page, signed_in):
+    name = "Competitor-with-a-name-that-goes-on/without-any-space:7B-instruct-2026"
+    Competitor.objects.filter(name="Inlet").update(name=name)
+    for number, prompt in enumerate(judged.prompts):
+        Prompt.objects.filter(pk=prompt.pk).update(category=f"instruction-following-{number % 12}")
+    ReportText.objects.create(campaign=judged.campaign, baselines="x" * 300)
+    Guide.publish(judged.campaign, "    " + "code " * 60 + "y" * 200)
+    PromptSet.objects.filter(campaigns=judged.campaign).update(content_hash="ab" * 32)
+    for board in ensure_leaderboards(judged.campaign):
+        snapshots.take_snapshot(board)
+    cookie = signed_in("ravi").cookies["sessionid"].value
+    page.context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
+    page.set_viewport_size(PAPER)
+    page.emulate_media(media="print")
+    page.goto(live_server.url + reverse("board-report", args=["joust"]))
+    told = page.inner_text("body")
+    snapshot = ensure_leaderboards(judged.campaign)[0].snapshots.first()
+    for words in (snapshot.vote_digest, snapshot.code_version, "ab" * 32, name, "Seed"):
+        assert words in told, words
+    assert page.evaluate(CUT) == []
+    assert page.pdf(format="A4").startswith(b"%PDF")
 
 
 def test_of_votes_from_a_file_the_report_claims_no_protocol(judged):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -166,6 +167,26 @@ def say_headline(duel: Duel, name_a: str, name_b: str, margin: float) -> str:
     return _("%(ahead)s is ahead of %(behind)s by %(points)s points") % words
 
 
+class Answer(StrEnum):
+    """Whether a may stand in place of b, as far as the test at the margin says."""
+
+    REPLACE = "replace"
+    KEEP = "keep"
+    NOT_YET = "not yet"
+    UNTESTED = "untested"
+
+
+def answer_of(duel: Duel, level: float) -> Answer:
+    """One-sided, for this pair alone; KEEP only where the verdict over all pairs is that a is worse."""
+    estimate, p = duel.estimate, duel.worse_p
+    if p is None or estimate is None:
+        return Answer.UNTESTED
+    if p < level:
+        return Answer.REPLACE
+    is_worse = duel.pair.verdict == Verdict.DIFFERENT and estimate.rating < 0
+    return Answer.KEEP if is_worse else Answer.NOT_YET
+
+
 def say_replacement(
     duel: Duel, name_a: str, name_b: str, margin: float, level: float, is_late: bool = False
 ) -> str:
@@ -177,12 +198,13 @@ def say_replacement(
     words = {"a": name_a, "b": name_b, "margin": f"{margin:g}", "p": say_p(p)}
     if p is None or estimate is None:
         return ""
-    if p >= level and duel.pair.verdict == Verdict.DIFFERENT and estimate.rating < 0:
+    found = answer_of(duel, level)
+    if found is Answer.KEEP:
         answers = [_("Don't replace: %(a)s is worse.") % words]
     else:
         answer = (
             _("Replace: %(a)s isn't worse by %(margin)s points or more (%(p)s).")
-            if p < level
+            if found is Answer.REPLACE
             else _("Not yet: %(a)s may be worse by %(margin)s points or more (%(p)s).")
         )
         share = {"share": f"{100 * level:g}"}

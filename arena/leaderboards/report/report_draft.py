@@ -14,6 +14,8 @@ from arena.leaderboards.models import Snapshot
 from arena.leaderboards.plans.registration import Plans
 from arena.leaderboards.report.report_models import ReportText
 
+MANY_COLUMNS = 9
+
 
 @dataclass(frozen=True)
 class Block:
@@ -25,6 +27,11 @@ class Block:
     source: str = ""
     html: SafeString | str = ""
     caption: str = ""
+
+    @property
+    def is_many(self) -> bool:
+        """So many columns that paper holds them only in small print."""
+        return len(self.head) > MANY_COLUMNS
 
 
 @dataclass

@@ -15,9 +15,12 @@ from arena.leaderboards import sentences
 from arena.leaderboards.boards import board_page
 from arena.leaderboards.boards.board_rows import FLAGS, in_order, rank_words
 from arena.leaderboards.charts import chart_page
+from arena.leaderboards.citation import cite
 from arena.leaderboards.models import PairResult, SnapshotChart, Standing
 from arena.leaderboards.reading.reader_page import failures_by_model, read_competitor
 from arena.leaderboards.reading.reading_models import Reading
+from arena.leaderboards.report.report_agreement import say_agreement
+from arena.leaderboards.report.report_answer import answer
 from arena.leaderboards.report.report_draft import Block, Draft, Matter, say_day
 from arena.leaderboards.report.report_protocol import protocol
 
@@ -73,6 +76,7 @@ def _baselines(matter: Matter, draft: Draft) -> None:
 
 
 def _headline(matter: Matter, draft: Draft) -> None:
+    answer(matter, draft)
     if matter.snapshot is None:
         draft.missing.append(_("A board: no snapshot has been taken."))
         return
@@ -93,6 +97,7 @@ def _headline(matter: Matter, draft: Draft) -> None:
         ],
     )
     _draw(matter, draft, "ratings")
+    say_agreement(matter, draft)
 
 
 def _breakdowns(matter: Matter, draft: Draft) -> None:
@@ -214,6 +219,8 @@ def _again(matter: Matter, draft: Draft) -> None:
         ],
     )
     _plans(matter, draft)
+    for heading, snapshot in snapshots:
+        draft.say(_("To cite the board %(board)s:") % {"board": heading} + f" {cite(snapshot)}")
     if snapshots:
         draft.say(
             _("“replay_snapshot” fits the same votes again; “export_campaign %(slug)s” writes all of them.")

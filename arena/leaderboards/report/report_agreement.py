@@ -1,0 +1,46 @@
+"""How far raters agree, at the end of a report's result: small differences rest on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from arena.leaderboards.agreement.agreement_models import CampaignAgreement
+from arena.leaderboards.agreement.agreement_views import lines, say_simulated
+from arena.leaderboards.agreement.judge_figures import has_interval
+from arena.leaderboards.report.report_draft import Draft, Matter
+
+
+def say_agreement(matter: Matter, draft: Draft) -> None:
+    known = CampaignAgreement.objects.filter(campaign=matter.campaign).first()
+    if known is None:
+        draft.say(_("How far raters agree isn’t known: nobody has compared two who saw the same responses."))
+        return
+    figures, below = known.figures, known.figures["ambiguous_below"]
+    draft.say(_about_people(figures["people"], below))
+    draft.say(say_simulated(matter.campaign))
+    draft.lay_out(
+        [_("Who with whom"), _("Pairs of verdicts"), _("Agree"), _("κ"), _("Krippendorff’s α")],
+        [[line.label, line.n, line.every, line.kappa, line.alpha] for line in lines(figures, below)],
+        _("Agreement"),
+    )
+
+
+def _about_people(people: dict[str, Any], below: float) -> str:
+    """A warning where their kappa, or alpha without one, is low or may be; the interval tells which."""
+    found = (people["two"] or {}).get("kappa") or people["alpha"]
+    words = {"below": f"{below:g}"}
+    if found is None:
+        return _("No two people saw the same responses: how far they agree isn’t known.")
+    lower, upper = (found["lower"], found["upper"]) if has_interval(found) else (found["estimate"],) * 2
+    if upper < below:
+        told = _(
+            "To be careful about: people agree with each other by less than κ = %(below)s, so that the guide"
+            " can be read in more than one way. Small differences rest on that reading."
+        )
+    elif lower < below:
+        told = _("To be careful about: it isn’t settled that people agree by κ = %(below)s or more.")
+    else:
+        told = _("People agree with each other by κ = %(below)s or more.")
+    return told % words

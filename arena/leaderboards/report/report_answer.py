@@ -1,0 +1,177 @@
+"""What part five of a report begins with: the question, what was planned and reached, the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from arena.leaderboards.boards.board_rows import Column
+from arena.leaderboards.boards.compare_words import options_of
+from arena.leaderboards.boards.duels import (
+    Answer,
+    Duel,
+    answer_of,
+    say_interval,
+    say_p,
+    say_points,
+    say_verdict,
+)
+from arena.leaderboards.models import PairResult, Snapshot
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.looks import look_of, say_early, say_look
+from arena.leaderboards.plans.reckoning import reckon, say_answer
+from arena.leaderboards.plans.registration_words import chosen_margin
+from arena.leaderboards.report.report_draft import Draft, Matter
+
+Verdict = PairResult.Verdict
+PAIRS_SHOWN = 60
+NAMED = 12
+"""Pairs named in a sentence; the table below it has more."""
+
+
+def answer(matter: Matter, draft: Draft) -> None:
+    """By board that the plan names. Without a plan there is no question to answer first."""
+    plan = matter.plans.followed
+    if plan is None:
+        return
+    if plan == matter.plans.before:
+        asked = _("The registered question, of analysis plan %(version)d: %(question)s")
+    else:
+        asked = _(
+            "The question of analysis plan %(version)d, frozen after votes were in, so that its answer is"
+            " exploratory: %(question)s"
+        )
+    draft.say(asked % {"version": plan.version, "question": plan.question})
+    columns = [c for c in matter.page.columns if c.snapshot and c.board.name in plan.boards]
+    if not columns:
+        draft.missing.append(_("An answer: there is no snapshot of a board that the plan names."))
+    for column in columns:
+        if column.snapshot is not None:
+            _of_board(column, column.snapshot, len(columns) > 1, draft)
+    _planned(matter, plan, draft)
+
+
+def _of_board(column: Column, snapshot: Snapshot, named: bool, draft: Draft) -> None:
+    pairs = list(snapshot.pairs.select_related("first", "second", "snapshot"))
+    if not pairs:
+        draft.missing.append(_("Pairs of the board %(board)s.") % {"board": column.heading})
+        return
+    margin, _level = options_of(Duel(pairs[0], turned=False))
+    duels = [Duel(pair, turned=(pair.difference or 0) < 0) for pair in pairs]
+    duels.sort(key=lambda duel: (PLACES.get(duel.pair.verdict, len(PLACES)), -abs(duel.pair.difference or 0)))
+    board = _("On the board %(board)s: ") % {"board": column.heading} if named else ""
+    draft.say(board + " ".join(_say_verdicts(duels, margin)))
+    caption = _("%(board)s: every pair at the margin of %(margin)s points")
+    if len(duels) > PAIRS_SHOWN:
+        caption = _("%(board)s: pairs at the margin of %(margin)s points, of %(all)s the first %(shown)d")
+    words = {"board": column.heading, "margin": f"{margin:g}", "all": f"{len(duels):,}", "shown": PAIRS_SHOWN}
+    head = [_("A"), _("B"), _("A less B"), _("95 % interval"), _("Verdict, all pairs"), _("p (Holm)")]
+    draft.lay_out(
+        [*head, _("A in place of B"), _("B in place of A")],
+        [_row(duel, margin) for duel in duels[:PAIRS_SHOWN]],
+        caption % words,
+    )
+    draft.say(
+        _(
+            "Verdicts allow for all pairs of the board at once. “In place of” is the one-sided test at the"
+            " margin, for that pair alone: with many pairs some answers are chance."
+        )
+        + f" {chosen_margin(snapshot).words}"
+    )
+
+
+PLACES: dict[str, int] = {
+    Verdict.DIFFERENT: 0,
+    Verdict.NEGLIGIBLE: 1,
+    Verdict.EQUIVALENT: 2,
+    Verdict.UNDECIDED: 3,
+    Verdict.UNBOUNDED: 4,
+    Verdict.APART: 5,
+}
+
+
+def _say_verdicts(duels: Sequence[Duel], margin: float) -> Iterator[str]:
+    """How many pairs have which verdict, and which pairs these are."""
+    kinds = (
+        (Verdict.DIFFERENT, _("Different: %(pairs)s.")),
+        (Verdict.NEGLIGIBLE, _("Different, but by less than %(margin)s points: %(pairs)s.")),
+        (Verdict.EQUIVALENT, _("Equivalent within ±%(margin)s points: %(pairs)s.")),
+        (Verdict.UNDECIDED, _("Undecided: %(pairs)s.")),
+        (Verdict.UNBOUNDED, _("No finite difference: %(pairs)s.")),
+        (Verdict.APART, _("Not comparable: %(pairs)s.")),
+    )
+    for verdict, words in kinds:
+        mine = [duel for duel in duels if duel.pair.verdict == verdict]
+        if mine:
+            yield words % {"margin": f"{margin:g}", "pairs": _list_pairs(mine, verdict)}
+
+
+def _list_pairs(duels: Sequence[Duel], verdict: str) -> str:
+    is_ahead = verdict in (Verdict.DIFFERENT, Verdict.NEGLIGIBLE)
+    words = _("%(a)s ahead of %(b)s by %(points)s") if is_ahead else _("%(a)s and %(b)s")
+    told = []
+    for duel in duels[:NAMED]:
+        a, b = _names(duel)
+        points = "" if duel.estimate is None else f"{abs(duel.estimate.rating):.0f}"
+        told.append(words % {"a": a, "b": b, "points": points})
+    if more := len(duels) - len(told):
+        told.append(ngettext("%(n)s further pair", "%(n)s further pairs", more) % {"n": f"{more:,}"})
+    return "; ".join(told)
+
+
+def _names(duel: Duel) -> tuple[str, str]:
+    two = duel.pair.first.name, duel.pair.second.name
+    return (two[1], two[0]) if duel.turned else two
+
+
+def _row(duel: Duel, margin: float) -> list[object]:
+    a, b = _names(duel)
+    estimate, level = duel.estimate, options_of(duel)[1]
+    interval = say_interval(estimate.lower, estimate.upper) if estimate else ""
+    other = Duel(duel.pair, not duel.turned)
+    verdict = say_verdict(duel, a, b, margin)
+    ways = [ANSWERS[answer_of(one, level)]() for one in (duel, other)]
+    return [a, b, say_points(estimate), interval or None, verdict, say_p(duel.pair.p_adjusted), *ways]
+
+
+ANSWERS = {
+    Answer.REPLACE: lambda: _("replace"),
+    Answer.KEEP: lambda: _("don’t replace"),
+    Answer.NOT_YET: lambda: _("not yet"),
+    Answer.UNTESTED: lambda: _("not tested"),
+}
+
+
+def _planned(matter: Matter, plan: AnalysisPlan, draft: Draft) -> None:
+    """What was planned beside what came of it, on the first of the boards."""
+    snapshot, none = matter.snapshot, "–"
+    look = None if snapshot is None else look_of(snapshot, plan)
+    found = reckon(plan)
+    finds = _("%(points)s points") % {"points": f"{found.points:.0f}"} if found and found.points else none
+    reached = dict.fromkeys(("margin", "raters", "cast", "counted"), none)
+    if snapshot is not None:
+        reached = {
+            "margin": f"{float(snapshot.options['margin']):g}",
+            "raters": f"{snapshot.counts['raters']:,}" if "raters" in snapshot.counts else none,
+            "cast": none if look is None else f"{look.got:,}",
+            "counted": f"{snapshot.counts['votes']:,}",
+        }
+    draft.lay_out(
+        [_("What"), _("Planned"), _("Reached")],
+        [
+            [_("Margin, in points"), f"{plan.margin:g}", reached["margin"]],
+            [_("Raters"), f"{plan.raters:,}" if plan.raters else None, reached["raters"]],
+            [_("Votes cast"), f"{plan.votes:,}" if plan.votes else None, reached["cast"]],
+            [_("Votes that count on the board of all prompts"), None, reached["counted"]],
+            [_("Smallest difference found in four of five tries"), finds, None],
+        ],
+        _("What was planned, and what was reached"),
+    )
+    if found is not None:
+        draft.say(say_answer(found))
+    if look is not None and snapshot is not None and snapshot.plan_id == plan.pk:
+        draft.say(_("This snapshot: %(look)s.") % {"look": say_look(look)})
+        if look.is_interim:
+            draft.say(say_early(look))

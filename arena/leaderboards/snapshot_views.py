@@ -21,6 +21,8 @@ from arena.leaderboards.snapshot_diff import Diff, Moved, diff_of
 from arena.row_numbers import as_id
 
 AT_ONCE = 50
+TOLD_ELSEWHERE = (("interval", "robust"), ("anchor", None))
+"""Options of nearly every board, whose intervals and mean are told elsewhere on the page; so is the seed."""
 
 
 def get_leaderboard(request: HttpRequest, campaign: str, slug: str) -> Leaderboard:
@@ -66,7 +68,9 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
         "citation": cite(snapshot),
         "intervals": interval_words(snapshot.counts["interval_method"]),
         "options": [
-            (option_label(name), option_words(name, value)) for name, value in snapshot.options.items()
+            (option_label(name), option_words(name, value))
+            for name, value in snapshot.options.items()
+            if (name, value) not in TOLD_ELSEWHERE and name != "seed"
         ],
         "tables": downloads.TABLES,
         "kinds": list(downloads.MEDIA_TYPES),

@@ -93,3 +93,16 @@ def test_a_rater_who_finds_the_targets_met_is_thanked(client, small_campaign, pe
     client.post(f"/join/{small_campaign.token}/")
     page = client.get("/campaigns/small/battle/").content.decode()
     assert "all the votes that it asked for" in page
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ({"status": "draft", "opened_at": None}, "No target is set, and it isn’t open yet."),
+        ({"status": "open", "opened_at": timezone.now()}, "No target is set: it goes on until you close it."),
+        ({"status": "closed", "opened_at": timezone.now()}, "No target was set."),
+    ],
+)
+def test_without_a_target_the_page_says_what_ends_it(small_campaign, signed_in, state, words):
+    Campaign.objects.update(target_votes=None, target_raters=None, ends_at=None, **state)
+    assert words in signed_in("ravi").get("/campaigns/small/progress/").content.decode()

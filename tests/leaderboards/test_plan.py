@@ -5,6 +5,7 @@ import pytest
 from django.utils import timezone
 
 from arena.battles.models import Battle, Vote
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.plan import USUAL_TIES, Plan, detectable, raters_needed, rows, ties_of
 from ratings.bradley_terry import fit_bradley_terry
 from ratings.comparisons import MODEL_A, MODEL_B
@@ -69,6 +70,16 @@ def test_the_page_reckons_with_the_campaigns_models_prompts_and_quota(signed_in,
 )
 def test_figures_that_make_no_sense_are_refused(signed_in, small_campaign, wrong):
     assert signed_in("ravi").get(f"/campaigns/small/plan/?{wrong}").status_code == 422
+
+
+@pytest.mark.django_db
+def test_the_margin_is_the_plans_or_the_one_that_a_plan_begins_with(signed_in, small_campaign):
+    ravi = signed_in("ravi")
+    assert ravi.get("/campaigns/small/plan/").context["form"]["margin"].value() == "10"
+    AnalysisPlan.objects.create(campaign=small_campaign.campaign, question="?", margin=0.5)
+    page = ravi.get("/campaigns/small/plan/")
+    assert page.status_code == 200
+    assert page.context["form"]["margin"].value() == "0.5"
 
 
 @pytest.mark.django_db

@@ -1,6 +1,7 @@
 """One click, nine parts, one file; what nobody has said is named as missing, on the report."""
 
 import re
+from datetime import datetime
 
 import pytest
 from django.urls import reverse
@@ -15,6 +16,7 @@ from arena.leaderboards.models import PairResult
 from arena.leaderboards.reading.reading_models import Reading
 from arena.leaderboards.report import report, report_parts
 from arena.leaderboards.report.report_models import ReportText
+from arena.leaderboards.report.report_protocol import say_reveal
 from arena.leaderboards.report.report_views import STYLE
 from tests.conftest import past_triggers
 
@@ -165,6 +167,23 @@ def test_of_votes_from_a_file_the_report_claims_no_protocol(judged):
     ReportText.objects.create(campaign=judged.campaign, protocol="Asked on paper in May.")
     part = built(judged).parts[2]
     assert "Asked on paper in May." in told(part) and not part.missing
+
+
+@pytest.mark.parametrize(
+    ("reveal", "status", "shown_at", "words"),
+    [
+        ("after_close", "open", None, "Names are shown once the campaign closes, and haven’t been yet."),
+        ("after_close", "closed", None, "Names were shown once the campaign had closed."),
+        ("after_close", "open", "2026-05-04", "Names were shown when it closed on 2026-05-04"),
+        ("after_vote", "open", None, "Names were shown to a rater after each of their votes."),
+        ("never", "closed", None, "Raters are never shown names."),
+    ],
+)
+def test_the_protocol_says_when_raters_saw_names(small_campaign, cast, reveal, status, shown_at, words):
+    campaign = small_campaign.campaign
+    at = shown_at and datetime.fromisoformat(f"{shown_at}T12:00+00:00")
+    campaign.reveal, campaign.status, campaign.names_shown_at = reveal, status, at
+    assert words in say_reveal(campaign)
 
 
 def test_the_guide_stands_in_the_report_as_raters_read_it(judged, signed_in):

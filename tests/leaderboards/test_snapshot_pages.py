@@ -1,5 +1,6 @@
 """Every snapshot has a page of its own for good, and two of a board can be laid side by side."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -83,3 +84,11 @@ def test_what_is_counted_is_told_in_words_and_rounded(two):
     diff = diff_of(*two)
     diff = replace(diff, counts={"design_effect": (1.23456, 2.5), "effective_clusters": (8.01, 8.02)})
     assert counts_of(diff) == [("design effect", "1.2", "2.5")]
+
+
+def test_the_page_says_each_fact_once_and_no_option_that_nobody_chose(two, signed_in):
+    page = signed_in("ravi").get(reverse("snapshot", args=[two[1].pk])).content.decode()
+    names = re.findall(r"<dt>(.*?)</dt>", page)
+    assert len(names) == len(set(names))
+    assert {"Seed", "Intervals", "Margin, in points"} <= set(names)
+    assert "Anchor" not in page

@@ -85,7 +85,7 @@ LABELS = {
     "bootstrap": gettext_lazy("resamples"),
     "seed": gettext_lazy("seed"),
     "confidence": gettext_lazy("confidence"),
-    "anchor": gettext_lazy("held at one rating"),
+    "anchor": gettext_lazy("anchor, a model whose rating is fixed"),
     "anchor_rating": gettext_lazy("mean of the well-measured models"),
     "min_votes": gettext_lazy("votes for a rank"),
     "margin": gettext_lazy("margin, in points"),

@@ -8,18 +8,18 @@ from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns.models import Campaign
 from arena.leaderboards.plans import plan
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.reckoning import assumptions_of, reckon_with
 from arena.raters import access
 from arena.raters.models import Role
 
 VOTES_EACH = 50  # where the campaign asks for no number
-MARGIN = 50  # points: an expected score of 57 %
 
 
 class PlanForm(forms.Form):
     raters = forms.IntegerField(min_value=1, max_value=plan.MOST_RATERS, label=_("Raters"))
     votes = forms.IntegerField(min_value=1, max_value=100_000, label=_("Votes each"))
-    margin = forms.FloatField(min_value=1, max_value=1000, label=_("A difference that matters, in points"))
+    margin = forms.FloatField(min_value=0.1, max_value=1000, label=_("A difference that matters, in points"))
     tastes = forms.ChoiceField(
         choices=[("alike", _("hardly")), ("usual", _("as is usual")), ("apart", _("a lot"))],
         label=_("Tastes differ"),
@@ -35,7 +35,7 @@ def campaign_plan(request: HttpRequest, slug: str) -> HttpResponse:
     given = {
         "raters": 20,
         "votes": campaign.quota or VOTES_EACH,
-        "margin": MARGIN,
+        "margin": f"{(campaign.analysis_plans.first() or AnalysisPlan()).margin:g}",
         "tastes": "usual",
     } | request.GET.dict()
     form = PlanForm(given, auto_id="plan-%s")

@@ -51,14 +51,14 @@ def _of_own_votes(campaign: Campaign, votes: VoteQuerySet, draft: Draft) -> None
         return
     words = {
         "admission": campaign.get_admission_display(),
-        "reveal": campaign.get_reveal_display(),
+        "reveal": say_reveal(campaign),
         "first": say_day(span["first"]),
         "last": say_day(span["last"]),
     }
     draft.say(
         _(
             "Raters were admitted %(admission)s and saw two responses to one prompt side by side, without"
-            " names; sides by chance. Names were shown: %(reveal)s. Votes from %(first)s to %(last)s."
+            " names; sides by chance. %(reveal)s Votes from %(first)s to %(last)s."
         )
         % words
     )
@@ -70,6 +70,20 @@ def _of_own_votes(campaign: Campaign, votes: VoteQuerySet, draft: Draft) -> None
             _("What they were asked, by version %(version)d of the guide:") % {"version": guide.version}
         )
         draft.quote(guide.html)
+
+
+def say_reveal(campaign: Campaign) -> str:
+    """When raters saw names, or will."""
+    if campaign.reveals_each_vote:
+        return _("Names were shown to a rater after each of their votes.")
+    if campaign.revealed_by_closing:
+        return _("Names were shown once the campaign had closed.")
+    if campaign.names_shown_at is not None:
+        told = _("Names were shown when it closed on %(day)s, after which it was opened again.")
+        return told % {"day": say_day(campaign.names_shown_at)}
+    if campaign.reveal == Campaign.Reveal.NEVER:
+        return _("Raters are never shown names.")
+    return _("Names are shown once the campaign closes, and haven’t been yet.")
 
 
 def _competitors(campaign: Campaign) -> Iterator[list[object]]:

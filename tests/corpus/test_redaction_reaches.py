@@ -49,6 +49,7 @@ OTHERS = {
     "ReportText.contamination ReportText.baselines ReportText.protocol Leaderboard.name",
     # numbers, codes and names of models
     "LabelCall.criteria LabelChange.was LabelChange.by SpotCheck.criteria JudgeCall.scores Probe.scores",
+    "AnalysisPlan.reckoned",
     "Calibration.left_out CallAttempt.answering_model CallAttempt.system_fingerprint",
     "Response.answering_model",
     "CampaignAgreement.figures CampaignAgreement.seen JudgeCard.figures JudgeCard.seen RunFigures.figures",

@@ -73,15 +73,15 @@ class CompiledUpdate:
 class CompiledInsert:
     """insert(rows) stores new objects of one model and gives them their numbers, as bulk_create does.
 
-    `also` is an expression of SQL over the row that was stored; its values come back, one for each row.
+    `also` are expressions of SQL over the row that was stored; their values come back, a tuple for each row.
     """
 
-    def __init__(self, model: type[Model], also: str = "NULL") -> None:
+    def __init__(self, model: type[Model], also: Sequence[str] = ()) -> None:
         self.model = model
         self.also = also
         self._made: dict[Hashable, str] = {}
 
-    def __call__(self, rows: Sequence[Any]) -> list[Any]:
+    def __call__(self, rows: Sequence[Any]) -> list[tuple[Any, ...]]:
         connection = connections[DEFAULT_DB_ALIAS]
         fields = [field for field in self.model._meta.concrete_fields if not field.primary_key]
         key = (connection.vendor, len(rows))
@@ -96,10 +96,10 @@ class CompiledInsert:
         with connection.cursor() as cursor:
             cursor.execute(sql, values)
             returned = cursor.fetchall()
-        for row, (number, _also) in zip(rows, returned, strict=True):
+        for row, (number, *_also) in zip(rows, returned, strict=True):
             row.pk = number
             row._state.adding, row._state.db = False, connection.alias
-        return [also for _number, also in returned]
+        return [tuple(also) for _number, *also in returned]
 
     def _statement(self, fields: list[Any], rows: int, connection: Any) -> str:
         quoted = connection.ops.quote_name
@@ -107,7 +107,7 @@ class CompiledInsert:
         columns = ", ".join(quoted(field.column) for field in fields)
         places = f"({', '.join(['%s'] * len(fields))})"
         into = f"INSERT INTO {quoted(table)} ({columns}) VALUES {', '.join([places] * rows)}"  # noqa: S608
-        return f"{into} RETURNING {quoted(key.column)}, {self.also}"
+        return f"{into} RETURNING {', '.join([quoted(key.column), *self.also])}"
 
 
 class _Places:

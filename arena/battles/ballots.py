@@ -63,12 +63,24 @@ class FlaggedOftenError(RefusedError):
     words = _("You have flagged that battle several times already; what you wrote is kept.")
 
 
-# Whether the battle was skipped, seen by the statement that stores the vote.
+# Whether the campaign is open and the battle was skipped, seen by the statement that stores the vote.
+_OPEN = (
+    "EXISTS(SELECT 1 FROM arena_battle AS battle JOIN arena_campaign AS campaign"
+    " ON campaign.id = battle.campaign_id"
+    " WHERE battle.id = arena_vote.battle_id AND campaign.status = 'open')"
+)
 _SKIPPED = (
     "EXISTS(SELECT 1 FROM arena_battlenote AS note"
     " WHERE note.battle_id = arena_vote.battle_id AND note.kind = 'skip')"
 )
-_store_votes = CompiledInsert(Vote, also=_SKIPPED)
+_store_votes = CompiledInsert(Vote, also=(_OPEN, _SKIPPED))
+# The campaign first, as whoever opens it takes the two. Its lock is shared by all votes and draws, and is
+# that of a row which points to it: only what opens, pauses or closes the campaign waits for it.
+_HOLD = (
+    "WITH campaign AS MATERIALIZED (SELECT id FROM arena_campaign WHERE id = %s FOR KEY SHARE)"
+    " SELECT battle.id FROM arena_battle AS battle JOIN campaign ON campaign.id = battle.campaign_id"
+    " WHERE battle.id = %s FOR NO KEY UPDATE OF battle"
+)
 
 
 @Compiled
@@ -107,12 +119,17 @@ def cast(
     vote.digest = digest(vote)
     try:
         with transaction.atomic():
-            _hold(battle)  # a skip that came between either stands by now or will find the vote
-            (was_skipped,) = _store_votes([vote])
+            hold(battle)  # a skip that came between either stands by now or will find the vote
+            ((is_open, was_skipped),) = _store_votes([vote])
+            if not is_open:  # closed or paused since the battle was read
+                raise NotOpenError
             if battle.is_unblinded:
                 exclude_unblinded(vote)
             if was_skipped:
                 count_again(battle)
+    except NotOpenError:
+        battle.campaign.refresh_from_db()
+        raise
     except IntegrityError:
         # Another request was faster, with this battle or with this key.
         first = Vote.objects.filter(battle_id=battle.pk).first()
@@ -156,7 +173,8 @@ def can_undo(campaign: Campaign) -> bool:
 def undo(battle: Battle, rater: Rater) -> Battle:
     """Takes back the rater's last vote; the pair comes back as a new battle. Twice is as good as once."""
     with transaction.atomic():
-        _hold(battle)  # a second undo at once finds the first one's
+        hold(battle)  # a second undo at once finds the first one's
+        battle.campaign.refresh_from_db()  # its names may have been shown since the battle was read
         last = (
             Vote.objects.of(rater, battle.campaign)
             .select_related("retraction", "battle__replaced_by")
@@ -177,7 +195,7 @@ def skip(battle: Battle, rater: Rater) -> None:
     Who goes back to it and votes after all has voted: a skip never takes a vote away, whichever is faster.
     """
     with transaction.atomic():
-        _hold(battle)
+        hold(battle)
         if Vote.objects.filter(battle=battle).exists():
             raise AlreadyVotedError
         _note, created = BattleNote.objects.get_or_create(
@@ -190,7 +208,7 @@ def skip(battle: Battle, rater: Rater) -> None:
 def flag(battle: Battle, rater: Rater, text: str) -> None:
     """The same words once, and of other words so many."""
     with transaction.atomic():
-        _hold(battle)
+        hold(battle)
         flags = BattleNote.objects.filter(battle=battle, kind=BattleNote.Kind.FLAG)
         if flags.filter(text=text).exists():
             return
@@ -199,7 +217,11 @@ def flag(battle: Battle, rater: Rater, text: str) -> None:
         flags.create(battle=battle, rater=rater, kind=BattleNote.Kind.FLAG, text=text)
 
 
-def _hold(battle: Battle) -> None:
-    """Until the end of the transaction nobody else says anything about it; rows may still point to it."""
+def hold(battle: Battle) -> None:
+    """Until the end of the transaction nobody else says anything about it, and its campaign's state stays.
+
+    Rows may still point to both.
+    """
     if connection.features.has_select_for_update:  # elsewhere a transaction writes alone
-        Battle.objects.select_for_update(no_key=True).get(pk=battle.pk)
+        with connection.cursor() as cursor:
+            cursor.execute(_HOLD, [battle.campaign_id, battle.pk])

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from django.db import models, transaction
 from django.utils.translation import gettext_lazy as _
 
-from arena.battles.ballots import NotOpenError, RefusedError
-from arena.battles.models import Battle, BattleNote
+from arena.battles.ballots import NotOpenError, RefusedError, hold
+from arena.battles.models import Battle, BattleNote, Vote
 from arena.raters.models import Rater
 
 KINDS = (BattleNote.Kind.REASON, BattleNote.Kind.COMMENT)
@@ -55,15 +55,16 @@ def why_of(notes: Iterable[tuple[str, str]]) -> Why:
 
 def explain(battle: Battle, rater: Rater, reasons: Collection[str], comment: str) -> None:
     """These reasons and this comment instead of what was said before; saying it twice changes nothing."""
-    if not battle.campaign.is_open:
-        raise NotOpenError
-    if not hasattr(battle, "vote") or hasattr(battle.vote, "retraction"):
-        raise NoVoteError
     said = {(BattleNote.Kind.REASON, Reason(reason).value) for reason in reasons}
     if comment:
         said.add((BattleNote.Kind.COMMENT, comment))
     with transaction.atomic():
-        Battle.objects.select_for_update().get(pk=battle.pk)
+        hold(battle)  # what was closed or undone meanwhile shows now
+        battle.campaign.refresh_from_db()
+        if not battle.campaign.is_open:
+            raise NotOpenError
+        if not Vote.objects.standing().filter(battle=battle).exists():
+            raise NoVoteError
         notes = {(note.kind, note.text): note.pk for note in battle.notes.filter(kind__in=KINDS)}
         gone = [pk for note, pk in notes.items() if note not in said]
         battle.notes.filter(pk__in=gone).delete()

@@ -1,6 +1,8 @@
 """How a browser becomes a rater of a campaign, and stays one: the session maps campaign to rater."""
 
 import secrets
+from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.core.cache import caches
@@ -9,13 +11,16 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce, Now
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
+from arena.broken_off import done_again
 from arena.campaigns.models import Campaign, Invite
 from arena.raters.addresses import client_address
 from arena.raters.models import Rater
 
 SESSION_KEY = "raters"
 GENERATIONS = "generations"  # of those raters when they began, by their number
+SAME_BEGIN = 60  # seconds within which "Begin" pressed again in one browser is the same beginning
 
 
 def current_rater(request: HttpRequest, campaign: Campaign) -> Rater | None:
@@ -62,7 +67,44 @@ def joined_campaigns(request: HttpRequest) -> QuerySet[Campaign]:
 
 
 def new_pseudonym() -> str:
-    return f"rater-{secrets.token_hex(4)}"
+    return _pseudonym(secrets.token_hex(4))
+
+
+def _pseudonym(ending: str) -> str:
+    return f"rater-{ending[:8]}"
+
+
+def _names_of_this_begin(request: HttpRequest, door: str) -> list[str]:
+    """The pseudonym for whoever begins now in this browser, and the one that it would have been before.
+
+    A page's form needs the cookie against forged posts, so each browser has one before it has a session. It
+    is no secret of the rater's: only for so short a time, and from the same address, does it say who began.
+    """
+    browser = request.COOKIES.get(settings.CSRF_COOKIE_NAME) or request.COOKIES.get(
+        settings.SESSION_COOKIE_NAME
+    )
+    if not browser:
+        return [new_pseudonym()]
+    now = int(timezone.now().timestamp()) // SAME_BEGIN
+    said = [f"{door} {browser} {client_address(request)} {when}" for when in (now, now - 1)]
+    return [_pseudonym(salted_hmac("arena.begin", each).hexdigest()) for each in said]
+
+
+def _just_begun(campaign: Campaign, names: list[str], admission: str) -> Rater | None:
+    since = timezone.now() - timedelta(seconds=2 * SAME_BEGIN)
+    begun = Rater.objects.filter(team=campaign.team_id, admission=admission, created_at__gt=since)
+    return begun.filter(pseudonym__in=names, user=None).first()
+
+
+def _begin_once(campaign: Campaign, names: list[str], admission: str) -> tuple[Rater, bool]:
+    """Of clicks at once the first makes the rater, and all get that one; whether this was the first."""
+    if again := _just_begun(campaign, names, admission):
+        return again, False
+    made: dict[str, Any] = {"team_id": campaign.team_id, "defaults": {"admission": admission}}
+    rater, is_new = Rater.objects.get_or_create(pseudonym=names[0], **made)
+    if is_new or _just_begun(campaign, names[:1], admission) == rater:
+        return rater, is_new
+    return Rater.objects.get_or_create(pseudonym=new_pseudonym(), **made)  # that name was another's
 
 
 def begin_with_invite(request: HttpRequest, invite: Invite) -> Rater | None:
@@ -70,17 +112,43 @@ def begin_with_invite(request: HttpRequest, invite: Invite) -> Rater | None:
     known = current_rater(request, invite.campaign)
     if known and invite.rater_id in (None, known.pk):
         return known
-    with transaction.atomic():
-        # Beside a new link: whoever comes first holds the rater, and the other finds what was made of it.
-        rater = Rater.objects.select_for_update().filter(pk=invite.rater_id).first()
-        used = {"uses": F("uses") + 1, "opened_at": Coalesce("opened_at", Now())}
-        if not Invite.objects.usable().filter(pk=invite.pk, token_hash=invite.token_hash).update(**used):
-            return None
-        rater = rater or Rater.objects.create(
-            team_id=invite.campaign.team_id, pseudonym=new_pseudonym(), admission=Rater.Admission.LINK
-        )
-    remember(request, invite.campaign, rater)
+    rater = _use(invite, _names_of_this_begin(request, _door(invite)))
+    if rater:
+        remember(request, invite.campaign, rater)
     return rater
+
+
+def _door(invite: Invite) -> str:
+    return f"invite {invite.pk}"
+
+
+@done_again
+def _use(invite: Invite, names: list[str]) -> Rater | None:
+    with transaction.atomic():
+        held = invite.hold()
+        if held is None or held.token_hash != invite.token_hash:
+            return None
+        again = None if held.rater else _just_begun(held.campaign, names, Rater.Admission.LINK)
+        if again:
+            return again
+        # Asked once the row is held: a condition of the UPDATE wouldn't be looked at again after waiting.
+        if not Invite.objects.usable().filter(pk=held.pk).exists():
+            return None
+        Invite.objects.filter(pk=held.pk).update(uses=F("uses") + 1, opened_at=Coalesce("opened_at", Now()))
+        return held.rater or _begin_once(held.campaign, names, Rater.Admission.LINK)[0]
+
+
+def begin_again(request: HttpRequest, token: str) -> Campaign | None:
+    """By a link that admits nobody any more, because this browser has just begun with it: where it leads."""
+    invite = Invite.objects.with_token(token).filter(rater=None, revoked_at=None).first()
+    if invite is None:
+        return None
+    names = _names_of_this_begin(request, _door(invite))
+    rater = _just_begun(invite.campaign, names, Rater.Admission.LINK)
+    if rater is None or not rater.is_active:
+        return None
+    remember(request, invite.campaign, rater)
+    return invite.campaign
 
 
 def begin_without_invite(request: HttpRequest, campaign: Campaign) -> Rater | None:
@@ -107,15 +175,18 @@ class TooManyError(Exception):
 
 
 def _new_visitor(request: HttpRequest, campaign: Campaign) -> Rater:
+    names = _names_of_this_begin(request, f"campaign {campaign.pk}")
+    if again := _just_begun(campaign, names, Rater.Admission.OPEN):
+        return again
     hour = timezone.now().strftime("%Y-%m-%dT%H")
     counted, counts = f"new-raters:{client_address(request)}:{hour}", caches["throttles"]
     begun = counts.get(counted, 0)
     if begun >= settings.NEW_RATERS_PER_HOUR:
         raise TooManyError
-    counts.set(counted, begun + 1, timeout=3600)
-    return Rater.objects.create(
-        team_id=campaign.team_id, pseudonym=new_pseudonym(), admission=Rater.Admission.OPEN
-    )
+    rater, is_new = _begin_once(campaign, names, Rater.Admission.OPEN)
+    if is_new:
+        counts.set(counted, begun + 1, timeout=3600)
+    return rater
 
 
 def remember(request: HttpRequest, campaign: Campaign, rater: Rater) -> None:

@@ -101,38 +101,54 @@ def download(text: str, name: str) -> HttpResponse:
 @never_cache
 @access.admin_required
 def invite_reissue(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
-    invite = own_invites(request, slug, pk)[0]
+    invite = own_invite(request, slug, pk)
     if request.method == "GET":
         return redirect("invite-list", slug)
     if invite.rater_id is None:
         messages.error(request, _("A group link is revoked, and another made."))
         return redirect("invite-list", slug)
-    return show(request, invite.campaign, links=[invites.reissue(invite)])
+    try:
+        link = invites.reissue(invite)
+    except invites.RemovedError:
+        return removed(request, invite)
+    return show(request, invite.campaign, links=[link])
 
 
-def own_invites(request: HttpRequest, slug: str, *pks: int):
+def own_invite(request: HttpRequest, slug: str, pk: int) -> Invite:
     of_campaign = Invite.objects.filter(campaign__slug=slug).select_related("campaign", "rater")
-    access.get_for(of_campaign, request.user, Role.ADMIN, "campaign__team", pk=pks[0])
-    return of_campaign.filter(pk__in=pks)
+    return access.get_for(of_campaign, request.user, Role.ADMIN, "campaign__team", pk=pk)
+
+
+def removed(request: HttpRequest, invite: Invite) -> HttpResponseBase:
+    """Somebody else's click was faster."""
+    words = _("“%(name)s” has just been taken off the roster; nothing else was changed.")
+    messages.error(request, words % {"name": invite.label})
+    return redirect("invite-list", invite.campaign.slug)
 
 
 @require_POST
 @access.admin_required
 def invite_rename(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
-    invite = own_invites(request, slug, pk)[0]
+    invite = own_invite(request, slug, pk)
     try:
         invites.rename(invite, request.POST.get("name", ""))
         messages.success(request, _("Renamed."))
     except invites.NamesRefusedError as refusal:
         messages.error(request, " ".join(refusal.args[0]))
+    except invites.RemovedError:
+        return removed(request, invite)
     return redirect("invite-list", slug)
 
 
 @require_POST
 @access.admin_required
 def invite_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
-    invite = own_invites(request, slug, pk)[0]
-    if invites.remove(invite):
+    invite = own_invite(request, slug, pk)
+    try:
+        is_off = invites.remove(invite)
+    except invites.RemovedError:
+        return removed(request, invite)
+    if is_off:
         words = _("“%(name)s” is off the roster; the link opens no more.")
         messages.success(request, words % {"name": invite.label})
     else:
@@ -144,7 +160,8 @@ def invite_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
 @require_POST
 @access.admin_required
 def invite_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
-    return revoke(request, slug, own_invites(request, slug, pk))
+    invite = own_invite(request, slug, pk)
+    return revoke(request, slug, Invite.objects.filter(pk=invite.pk))
 
 
 @require_POST

@@ -9,6 +9,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from arena.broken_off import done_again
 from arena.campaigns.admission import new_pseudonym
 from arena.campaigns.models import Campaign, Invite
 from arena.campaigns.names_file import NamesRefusedError, read_name
@@ -30,7 +31,7 @@ def issue_personal(
     """A link and a rater for each name, or none at all. Everywhere else raters have made-up names."""
     names = list(names)
     with transaction.atomic():
-        Campaign.objects.select_for_update().get(pk=campaign.pk)  # two lists at once could share a name
+        campaign.hold()  # two lists at once could share a name
         _refuse_known(campaign, names)
         raters = Rater.objects.bulk_create(
             Rater(team_id=campaign.team_id, pseudonym=new_pseudonym(), admission=Rater.Admission.LINK)
@@ -52,25 +53,31 @@ def _refuse_known(campaign: Campaign, names: list[str]) -> None:
         raise NamesRefusedError([words % {"name": name} for name in names if name in known])
 
 
+class RemovedError(Exception):
+    """Somebody has just taken it off the roster, link and all."""
+
+
+@done_again
 def reissue(invite: Invite) -> NewLink:
     """A new link to the same place: votes and progress stay. Whoever came by the old one is out.
 
-    So are the links to other devices that were made in its place.
+    So are the links to other devices that were made in its place. Raises RemovedError.
     """
     with transaction.atomic():
-        if invite.rater:
-            # First, for it waits for who is just coming in or making a link: both then are out.
-            Rater.objects.filter(pk=invite.rater_id).update(is_active=True, generation=F("generation") + 1)
-            others = invite.rater.invites.filter(revoked_at=None).exclude(pk=invite.pk)
+        held = _held(invite)  # waits for who is just coming in or making a link: both then are out
+        if held.rater:
+            Rater.objects.filter(pk=held.rater_id).update(is_active=True, generation=F("generation") + 1)
+            others = held.rater.invites.filter(revoked_at=None).exclude(pk=held.pk)
             others.update(revoked_at=timezone.now())
-        fresh, token = Invite.new(campaign=invite.campaign)
-        invite.token_hash, invite.revoked_at = fresh.token_hash, None
-        if invite.expires_at and invite.expires_at <= timezone.now():
-            invite.expires_at = None
-        invite.save(update_fields=["token_hash", "revoked_at", "expires_at"])
-    return NewLink(invite.label, token, invite.expires_at)
+        fresh, token = Invite.new(campaign=held.campaign)
+        held.token_hash, held.revoked_at = fresh.token_hash, None
+        if held.expires_at and held.expires_at <= timezone.now():
+            held.expires_at = None
+        held.save(update_fields=["token_hash", "revoked_at", "expires_at"])
+    return NewLink(held.label, token, held.expires_at)
 
 
+@done_again
 def revoke(invites: QuerySet[Invite]) -> int:
     """No link of these opens any more, nor another that leads to the same person.
 
@@ -78,30 +85,44 @@ def revoke(invites: QuerySet[Invite]) -> int:
     """
     with transaction.atomic():
         standing = list(invites.filter(revoked_at=None).values_list("pk", "rater"))
-        raters = [rater for _pk, rater in standing if rater]
+        raters = sorted({rater for _pk, rater in standing if rater})
+        list(Rater.objects.select_for_update().filter(pk__in=raters).order_by("pk").values_list("pk"))
         Rater.objects.filter(pk__in=raters).update(is_active=False, generation=F("generation") + 1)
         same = Q(pk__in=[pk for pk, _rater in standing]) | Q(rater__in=raters)
         return Invite.objects.filter(same, revoked_at=None).update(revoked_at=timezone.now())
 
 
+@done_again
 def rename(invite: Invite, name: str) -> None:
-    """Raises NamesRefusedError if it is no name or another's."""
+    """Raises NamesRefusedError if it is no name or another's, RemovedError."""
     name = read_name(name)
     if invite.rater_id is None:
         raise NamesRefusedError([_("A group link has no name on the roster.")])
     with transaction.atomic():
-        campaign = Campaign.objects.select_for_update().get(pk=invite.campaign_id)
-        if campaign.invites.filter(rater__isnull=False, label=name).exclude(pk=invite.pk).exists():
+        campaign = invite.campaign.hold()
+        held = _held(invite)
+        if campaign.invites.filter(rater__isnull=False, label=name).exclude(pk=held.pk).exists():
             raise NamesRefusedError([_("“%(name)s” stands on the roster already.") % {"name": name}])
-        invite.label = name
-        invite.save(update_fields=["label"])
+        held.label = name
+        held.save(update_fields=["label"])
 
 
+@done_again
 def remove(invite: Invite) -> bool:
-    """Takes whoever never came off the roster, link and all; False if they have begun, for votes stay."""
+    """Takes whoever never came off the roster, link and all; False if they have begun, for votes stay.
+
+    Raises RemovedError.
+    """
     with transaction.atomic():
-        fresh = Invite.objects.select_for_update().get(pk=invite.pk)
-        if fresh.rater is None or fresh.opened_at or fresh.rater.battles.exists():
+        held = _held(invite)
+        if held.rater is None or held.opened_at or held.rater.battles.exists():
             return False
-        fresh.rater.delete()  # the link goes with it
+        held.rater.delete()  # the link goes with it
     return True
+
+
+def _held(invite: Invite) -> Invite:
+    held = invite.hold()
+    if held is None:
+        raise RemovedError
+    return held

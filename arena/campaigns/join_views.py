@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from arena.campaigns.admission import (
     TooManyError,
+    begin_again,
     begin_with_invite,
     begin_without_invite,
     current_rater,
@@ -24,7 +25,8 @@ from arena.raters.models import Rater, Role
 def join(request: HttpRequest, token: str) -> HttpResponseBase:
     invite = Invite.objects.for_token(token)
     if invite is None:
-        return render(request, "campaigns/no_invite.html", status=410)
+        begun = begin_again(request, token) if request.method == "POST" else None
+        return lead_on(begun) if begun else render(request, "campaigns/no_invite.html", status=410)
     rater = returning(request, invite.campaign, invite)
     if request.method == "GET" or not may_enter(invite.campaign, rater):
         return welcome(request, invite.campaign, rater)

@@ -96,6 +96,13 @@ class Campaign(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def hold(self) -> "Campaign":
+        """As it stands now; nobody else who holds it does anything until the transaction ends.
+
+        Votes and drawn battles, which keep it from being opened, paused or closed meanwhile, don't wait.
+        """
+        return Campaign.objects.select_for_update(no_key=True).get(pk=self.pk)
+
     @property
     def is_open(self) -> bool:
         return self.status == self.Status.OPEN
@@ -181,7 +188,7 @@ class Guide(models.Model):
         """The campaign's guide with this text: the current version if it already reads so, else the next."""
         sha256 = hashlib.sha256(text.encode()).hexdigest()
         with transaction.atomic():
-            Campaign.objects.select_for_update().get(pk=campaign.pk)  # versions are given one at a time
+            campaign.hold()  # versions are given one at a time
             current = campaign.current_guide
             if current and current.sha256 == sha256:
                 return current
@@ -208,8 +215,11 @@ class InviteQuerySet(models.QuerySet["Invite"]):
             revoked_at=None,
         )
 
+    def with_token(self, token: str) -> "InviteQuerySet":
+        return self.filter(token_hash=hash_token(token)).select_related("campaign", "rater")
+
     def for_token(self, token: str) -> "Invite | None":
-        return self.usable().filter(token_hash=hash_token(token)).select_related("campaign", "rater").first()
+        return self.usable().with_token(token).first()
 
 
 class Invite(models.Model):
@@ -251,6 +261,16 @@ class Invite(models.Model):
         invite, token = cls.new(campaign=campaign, **fields)
         invite.save()
         return invite, token
+
+    def hold(self) -> "Invite | None":
+        """As it stands now, None if it was removed; until the transaction ends it and its rater stay so.
+
+        The rater first: whoever changes both rows takes them in this order, and none waits for the other.
+        """
+        if self.rater_id:
+            Rater.objects.select_for_update().filter(pk=self.rater_id).first()
+        held = Invite.objects.select_for_update(of=("self",)).select_related("campaign", "rater")
+        return held.filter(pk=self.pk).first()
 
     @property
     def state(self) -> str:

@@ -285,7 +285,7 @@ def create_missing(campaign: Campaign, entries: Sequence[Entry]) -> list[int]:
 def _create(campaign: Campaign, pairs: Sequence[NewPair]) -> dict[PairKey, int]:
     with transaction.atomic():
         # Two starts at once: the second waits here, then finds the battles of the first.
-        Campaign.objects.select_for_update().get(pk=campaign.pk)
+        campaign.hold()
         battles = Battle.objects.filter(campaign=campaign, prompt__in={pair.prompt for pair in pairs})
         battles = battles.exclude(kind=Battle.Kind.GOLD).order_by("-pk")
         rows = battles.values_list("prompt_id", "response_a_id", "response_b_id", "pk")

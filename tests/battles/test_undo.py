@@ -55,7 +55,7 @@ def test_the_sides_of_an_undone_battle_are_drawn_again(make_campaign, sit_down, 
 def test_two_undos_at_once_bring_the_battle_back_once(desk, monkeypatch):
     battle = desk.on_screen()
     desk.vote(battle)
-    hold, first = ballots._hold, []
+    hold, first = ballots.hold, []
 
     def the_other_then_hold(held):
         if not first:
@@ -63,7 +63,7 @@ def test_two_undos_at_once_bring_the_battle_back_once(desk, monkeypatch):
             ballots.undo(battle, desk.rater)
         hold(held)
 
-    monkeypatch.setattr(ballots, "_hold", the_other_then_hold)
+    monkeypatch.setattr(ballots, "hold", the_other_then_hold)
     again = ballots.undo(battle, desk.rater)
     assert first and again == Battle.objects.get(replaces=battle)
     assert Retraction.objects.count() == 1

@@ -100,7 +100,7 @@ def analysis_plan_save(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Saves the draft, which is made if there is none: the next version after the frozen ones."""
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
     with transaction.atomic():
-        Campaign.objects.select_for_update().get(pk=campaign.pk)  # versions are given one at a time
+        campaign.hold()  # versions are given one at a time
         newest = campaign.analysis_plans.first()
         draft = newest if newest and newest.frozen_at is None else None
         number = newest.version + 1 if newest else 1

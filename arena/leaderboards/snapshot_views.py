@@ -15,6 +15,7 @@ from arena.leaderboards.boards.board_rows import flags_in_words, rank_words
 from arena.leaderboards.boards.option_words import interval_words, option_label, option_words
 from arena.leaderboards.citation import cite
 from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.plans.looks import say_looks
 from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
 from arena.leaderboards.sentences import signed
 from arena.leaderboards.snapshot_diff import Diff, Moved, diff_of
@@ -37,10 +38,13 @@ def get_leaderboard(request: HttpRequest, campaign: str, slug: str) -> Leaderboa
 def snapshot_list(request: HttpRequest, campaign: str, slug: str) -> HttpResponse:
     leaderboard = get_leaderboard(request, campaign, slug)
     pages = Paginator(leaderboard.snapshots.select_related("plan").order_by("-pk"), AT_ONCE)
+    page = pages.get_page(request.GET.get("page"))
+    looks = say_looks(list(page))
     context = {
         "campaign": leaderboard.campaign,
         "leaderboard": leaderboard,
-        "page": pages.get_page(request.GET.get("page")),
+        "page": page,
+        "lines": [(snapshot, looks.get(snapshot.pk, "")) for snapshot in page],
         "section": "boards",
     }
     return render(request, "leaderboards/snapshots.html", context)

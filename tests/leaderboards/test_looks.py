@@ -56,6 +56,11 @@ def test_looks_before_the_planned_number_are_interim_and_the_first_with_it_is_fi
     later = study(10)
     assert status_of(later) == f"later than the final look, which is snapshot {final.pk}"
     assert status_of(final) == "final: 210 votes of 200 planned"
+    history = text_of(ravi.get("/boards/joust/joust-overall/snapshots/"))
+    said = ("later than the final look", "final, 210 votes cast", "interim, 150 votes cast")
+    assert [history.index(f"registered {words}") for words in said] == sorted(
+        history.index(f"registered {words}") for words in said
+    )
 
 
 def test_closing_makes_the_first_snapshot_with_all_votes_final(study, client, signed_in):

@@ -6,6 +6,7 @@ first with all of them. Votes are counted as cast, whether they count on a board
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
@@ -109,6 +110,34 @@ def say_look(look: Look) -> str:
     if look.is_short:
         return _("final: closed at %(got)s of %(planned)s planned votes") % words
     return _("final: %(got)s votes of %(planned)s planned") % words
+
+
+def say_looks(snapshots: Sequence[Snapshot]) -> dict[int, str]:
+    """Of each registered one of a board's snapshots, newest first: which look it was, and at how many votes.
+
+    They go by the same final snapshot, which is looked for once.
+    """
+    told: dict[int, str] = {}
+    last: dict[int, Look | None] = {}
+    for snapshot in snapshots:
+        plan = snapshot.plan
+        if plan is None:
+            continue
+        if plan.pk not in last:
+            newest = snapshot.leaderboard.snapshots.filter(plan=plan).order_by("-pk").first()
+            last[plan.pk] = look_of(newest or snapshot, plan)
+        if (look := last[plan.pk]) is not None:
+            told[snapshot.pk] = _say_short(snapshot, look.final)
+    return told
+
+
+def _say_short(snapshot: Snapshot, final: int | None) -> str:
+    got = {"got": f"{cast(snapshot.counts):,}"}
+    if final is None or snapshot.pk < final:
+        return _("interim, %(got)s votes cast") % got
+    if snapshot.pk == final:
+        return _("final, %(got)s votes cast") % got
+    return _("later than the final look")
 
 
 def say_early(look: Look) -> str:

@@ -129,6 +129,7 @@ def test_a_comparison_says_who_chose_its_margin_and_when(registered, voted_campa
     told = text_of(ravi.get("/boards/joust/compare/", {"a": "Ember", "b": "Inlet"}))
     assert "The margin of 25 points is that of analysis plan 1" in told
     assert "as if it had been named beforehand" in told
+    assert "Read early: interim look at 240 of 600 planned votes." in told
     late = voted_campaign("late", votes=600)
     overall = ensure_leaderboards(late.campaign)[0]
     snapshots.take_snapshot(overall)

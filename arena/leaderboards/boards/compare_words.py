@@ -21,6 +21,7 @@ from arena.leaderboards.boards.duels import (
     tie_odds_of,
 )
 from arena.leaderboards.models import PairResult
+from arena.leaderboards.plans.looks import look_of, say_look
 from arena.leaderboards.plans.registration_words import chosen_margin
 from ratings.scale import expected_score
 
@@ -55,9 +56,14 @@ def replacement(duel: Duel, name_a: str, name_b: str, margin: float, level: floa
             " most often."
         )
         return words % {"a": name_a, "b": name_b}
-    chosen = chosen_margin(duel.pair.snapshot)
+    snapshot = duel.pair.snapshot
+    chosen = chosen_margin(snapshot)
     answer = say_replacement(duel, name_a, name_b, margin, level, chosen.is_late)
-    return f"{answer} {chosen.words}" if answer else ""
+    if not answer:
+        return ""
+    look = look_of(snapshot, snapshot.plan) if snapshot.plan else None
+    early = _("Read early: %(look)s.") % {"look": say_look(look)} if look and look.is_interim else ""
+    return " ".join(filter(None, [answer, chosen.words, early]))
 
 
 def options_of(duel: Duel | None) -> tuple[float, float]:

@@ -22,7 +22,8 @@ class CombinedBoard:
     """A leaderboard of what people would say, with the judge's help, and how much that helps.
 
     leaderboard: wins, losses, ties and votes are people's · board: the fit behind it · lam, effective_votes,
-    judged: see PredictionPowered · gain: effective_votes/votes − 1, "the judge adds …".
+    judged, p_help, helps, narrower: see PredictionPowered · gain: effective_votes/votes − 1, "the judge adds
+    …".
     """
 
     leaderboard: LeaderboardFit
@@ -31,6 +32,9 @@ class CombinedBoard:
     effective_votes: float
     gain: float
     judged: int
+    p_help: float
+    helps: bool
+    narrower: float
 
 
 def fit_combined_leaderboard(
@@ -82,6 +86,9 @@ def fit_combined_leaderboard(
         effective_votes=combined.effective_votes,
         gain=combined.gain,
         judged=combined.judged,
+        p_help=combined.p_help,
+        helps=combined.helps,
+        narrower=combined.narrower,
     )
 
 
@@ -152,4 +159,4 @@ def _board(
 
 def _clusters(combined: PredictionPowered) -> str:
     names = " and ".join(d.name for d in combined.covariance.dimensions)
-    return f"cluster-robust by {names}" if names else "sandwich, assumes independent votes"
+    return f"cluster-robust (CR3) by {names}" if names else "sandwich, assumes independent votes"

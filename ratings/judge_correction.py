@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.special import expit
+from scipy.special import expit, ndtr, stdtr
 
 from ratings.bradley_terry import Fit, PairLikelihood, laplacian, spread
 from ratings.cluster_runs import consecutive
 from ratings.clusters import Dimension
 from ratings.comparisons import Tally
+from ratings.judge_deletions import Terms, delete_one, inverse
 from ratings.newton import Matrix, Vector, gauge, generalised_inverse, maximise
 from ratings.uncertainty import Covariance
 
@@ -78,6 +79,11 @@ class Psi:
     shares: Matrix
     means: Matrix
 
+    def of(self, clusters: Labels) -> Matrix:
+        """psi_g (m, K) of some clusters."""
+        dense: Matrix = self.sums[clusters].toarray() - self.shares[clusters] @ self.means
+        return dense
+
     def cross(self, other: Psi) -> Matrix:
         """sum_g psi_g other_g' (K, K)."""
         c, mine, others = self.shares, self.means, other.means
@@ -98,11 +104,10 @@ class SharedClusters:
     per_parameter: Vector
 
     def dimension(self, covariance: Matrix) -> Dimension:
-        """The dimension as a Covariance holds it, its CR0 covariance (K, K) times G/(G - 1)."""
-        corrected = covariance * self.people / (self.people - 1)
+        """The dimension as a Covariance holds it."""
         nobody = np.zeros(len(covariance), dtype=bool)
         return Dimension(
-            self.name, self.labels, self.people, self.effective, self.per_parameter, corrected, nobody
+            self.name, self.labels, self.people, self.effective, self.per_parameter, covariance, nobody
         )
 
 
@@ -183,23 +188,49 @@ def _independent_terms(votes: BothVotes, mine: Vector, judge: Vector, bread: Mat
 def combined_covariance(
     votes: BothVotes, clusters: list[SharedClusters], strengths: Vector, lam: float
 ) -> Covariance:
-    """V (K, K) at `strengths`: HC0 for independent rows, by one dimension, or two-way with its floors."""
-    bread = _bread(votes, strengths)
+    """V (K, K) at `strengths`: HC0 for independent rows; CR3 by one dimension; two-way with its floors."""
     mine, judge = _terms(votes, strengths)
     values = mine + lam * judge
-
-    def covariance(labels: Labels) -> Matrix:
-        psi = _psi(votes, values, labels)
-        product: Matrix = bread @ psi.cross(psi) @ bread
-        return product
-
-    independent = covariance(np.arange(len(values)))
-    dimensions = tuple(c.dimension(covariance(c.labels)) for c in clusters)
-    if len(dimensions) < 2:
-        matrix = dimensions[0].covariance if dimensions else independent
-        return Covariance(matrix, (), independent, dimensions, ())
+    bread = _bread(votes, strengths)
+    alone = _psi(votes, values, np.arange(len(values)))
+    independent: Matrix = bread @ alone.cross(alone) @ bread
+    if not clusters:
+        return Covariance(independent, (), independent, (), ())
+    terms = _rows_of(votes, strengths, values, lam)
+    dimensions = tuple(c.dimension(delete_one(terms, c.labels, c.people)) for c in clusters)
+    if len(dimensions) == 1:
+        return Covariance(dimensions[0].covariance, (), independent, dimensions, ())
     rater, prompt = dimensions
     cells, _ = consecutive(rater.labels * (int(prompt.labels.max()) + 1) + prompt.labels)
-    matrix = rater.covariance + prompt.covariance - covariance(cells)
+    within, bread = _psi(votes, values, cells), inverse(terms)
+    matrix = rater.covariance + prompt.covariance - bread @ within.cross(within) @ bread
     floors = (rater.covariance, prompt.covariance)
     return Covariance(matrix, floors, independent, dimensions, ())
+
+
+def _rows_of(votes: BothVotes, strengths: Vector, values: Vector, lam: float) -> Terms:
+    p, rows, n = votes.expected(strengths), len(values), votes.n
+    share, judged = votes.share * votes.weight, np.arange(rows) >= n
+    slope = share * p * (1 - p) * np.where(judged, lam, 1 - lam)
+    return Terms(votes.low, votes.high, values, slope, share, judged, votes.component)
+
+
+def helps(votes: BothVotes, clusters: list[SharedClusters], fit: Fit) -> float:
+    """One-sided p of "the judge's help narrows nothing", the largest over the dimensions.
+
+    With lam the summed variance falls by -2 sum_g (H^- psi_g of people's)'(H^- psi_g of the judge's): is that
+    sum more than chance makes of clusters whose two parts have nothing to do with each other?
+    """
+    bread = _bread(votes, fit.strengths)
+    mine, judge = _terms(votes, fit.strengths)
+    found = []
+    dimensions = [(c.labels, c.people, c.effective) for c in clusters]
+    for labels, people, effective in dimensions or [(np.arange(len(mine)), votes.n, np.inf)]:
+        a, b = (_psi(votes, values, labels) for values in (mine, judge))
+        own = np.unique(labels[: votes.n])
+        parts = (each.of(own) @ bread for each in (a, b))
+        gains: Vector = -np.einsum("gk,gk->g", *parts)
+        error = float(np.sqrt(people * gains.var(ddof=1)))
+        t = float(gains.sum()) / error if error > 0 else 0.0
+        found.append(float(ndtr(-t) if np.isinf(effective) else stdtr(effective - 1, -t)))
+    return max(found)

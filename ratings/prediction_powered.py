@@ -28,6 +28,7 @@ from ratings.judge_correction import (
     best_lam,
     combined_covariance,
     combined_strengths,
+    helps,
 )
 from ratings.newton import Vector
 from ratings.proportions import check_confidence
@@ -37,6 +38,9 @@ from ratings.uncertainty import Covariance, critical_values, vote_scores
 
 LEAST_VOTES = 100
 LEAST_CLUSTERS = 10.0
+HELPS = 0.05
+"""A judge is used where its help would be found by chance less often than this (p_help)."""
+
 MIX_P = 0.001
 MIX_DISTANCE = 0.05
 """Pair mixes differ when chance explains it with p < 0.001 and 5 % of the votes would have to move."""
@@ -58,6 +62,7 @@ class PredictionPowered:
     strengths (K,), covariance: of people's opinion, with the judge's help; people, people_covariance: from
     people's votes alone, by the same estimator of variance.
     lam                how far the judge is used; `tuned` tells whether it was chosen here
+    p_help             one-sided p of "the judge's help narrows nothing", see judge_correction.helps
     effective_votes    n sum Var(people alone)/sum Var(combined): people's votes that would do as well alone
     votes, judged      n and N after the policies
     left_out           votes of either kind left out: by the policies, or since the judge alone saw the
@@ -70,6 +75,7 @@ class PredictionPowered:
     people: Vector
     people_covariance: Covariance
     lam: float
+    p_help: float
     tuned: bool
     effective_votes: float
     votes: int
@@ -85,10 +91,25 @@ class PredictionPowered:
         return self.effective_votes / self.votes - 1
 
     @property
+    def helps(self) -> bool:
+        """Is the gain more than what chance makes of a judge who knows nothing?"""
+        return self.gain > 0 and self.p_help < HELPS
+
+    @property
     def half_width(self) -> Vector:
         """(K,) half-widths of the intervals of strengths; NaN below two effective clusters."""
-        critical = critical_values(self.covariance.degrees, self.confidence)
-        half: Vector = critical * self.covariance.deviations
+        return self._half_width(self.covariance)
+
+    @property
+    def narrower(self) -> float:
+        """By what share the mean interval is narrower than people's alone, by the same estimator."""
+        with_judge, alone = (
+            np.nanmean(self._half_width(c)) for c in (self.covariance, self.people_covariance)
+        )
+        return float(1 - with_judge / alone)
+
+    def _half_width(self, covariance: Covariance) -> Vector:
+        half: Vector = critical_values(covariance.degrees, self.confidence) * covariance.deviations
         return half
 
 
@@ -110,8 +131,9 @@ def fit_prediction_powered(
     rows; judged: N battles that only the judge saw, with prompt if known, prompt ids shared with `people`.
     `lam` None chooses it; `match_pairs` weights U so that its pairs meet as often as people's did.
     Variance: psi_g = sum_(L in g)(s_y - lam s_f - mean)/n + lam sum_(U in g)(s_f - mean)/N over L and U
-    together, V = H^-(sum psi_g psi_g')H^- G/(G - 1), H over L and U; by rater, by prompt and two-way as in
-    ratings.uncertainty. In the rater dimension a judged battle stands alone, since the judge is given.
+    together; CR3 by rater, by prompt and two-way with cells by CR0, as people's own board has it and equal to
+    it at lam = 0 (judge_deletions.py); HC0 with H over L and U where neither is known. In the rater dimension
+    a judged battle stands alone, since the judge is given.
     Raises RefusedError with all reasons: n < 100; G* of people's raters or prompts < 10; other pairs than
     people's; people's votes alone leave strengths unbounded. Raises BadOptionError for covariates, Davidson
     ties or lam outside 0 to 1; ShapeError for a wrong number of judge outcomes.
@@ -141,6 +163,7 @@ def fit_prediction_powered(
         people=reference.less_mean(fit.strengths),
         people_covariance=alone.less_mean(reference),
         lam=chosen,
+        p_help=helps(votes, clusters, fit),
         tuned=lam is None,
         effective_votes=votes.n * ratio,
         votes=votes.n,

@@ -23,8 +23,22 @@ def few_resamples(settings):
     settings.BOOTSTRAP_RESAMPLES = 50
 
 
-def judge_all_pairs(small, *, agreement: float = 3.0, seed: int = 1) -> Judge:
-    """A judge on every prompt and pair of the campaign; the larger `agreement`, the more like people."""
+def said_by_people(small) -> dict:
+    """The winner by prompt and pair, None for a tie."""
+    fields = ("battle__prompt", "battle__competitor_a", "battle__competitor_b", "outcome")
+    said = {}
+    for prompt, a, b, outcome in Vote.objects.filter(battle__campaign=small.campaign).values_list(*fields):
+        said[prompt, frozenset((a, b))] = {"model_a": a, "model_b": b}.get(outcome)
+    return said
+
+
+def judge_all_pairs(small, *, agreement: float = 3.0, copies: float = 0.0, seed: int = 1) -> Judge:
+    """A judge on every prompt and pair; the larger `agreement`, the more it ranks models as people do.
+
+    copies: how often it says what a person said of the same two responses; without that it knows the models,
+    but no battle, and narrows nothing.
+    """
+    said = said_by_people(small)
     rng = np.random.default_rng(seed)
     judge = Judge.objects.create(team=small.campaign.team, name="Judge")
     run = JudgeRun.objects.create(campaign=small.campaign)
@@ -46,7 +60,12 @@ def judge_all_pairs(small, *, agreement: float = 3.0, seed: int = 1) -> Judge:
                 )
             )
             chance = 1 / (1 + np.exp(agreement * (STRENGTHS[b] - STRENGTHS[a])))
-            outcomes.append("model_a" if rng.random() < chance else "model_b")
+            outcome = "model_a" if rng.random() < chance else "model_b"
+            pair = frozenset((small.competitors[a].pk, small.competitors[b].pk))
+            if (prompt.pk, pair) in said and rng.random() < copies:
+                winner = said[prompt.pk, pair]
+                outcome = {small.competitors[a].pk: "model_a", None: "tie"}.get(winner, "model_b")
+            outcomes.append(outcome)
     Judgment.objects.bulk_create(
         Judgment(run=run, judge=judge, battle=battle, outcome=outcome, resolved_at=now)
         for battle, outcome in zip(Battle.objects.bulk_create(battles), outcomes, strict=True)
@@ -99,25 +118,29 @@ def test_a_vote_and_a_verdict_meet_on_prompt_and_pair_whichever_side_was_first(
 
 def test_a_judge_like_people_adds_votes_and_the_board_says_how_many(voted_campaign, signed_in):
     small = voted_campaign(votes=160)
-    judge_all_pairs(small)
+    judge_all_pairs(small, copies=0.9)
     board = combined_of(small.campaign)
     run = snapshots.take_snapshot(board)
     combined = run.snapshot.counts["combined"]
     assert combined["used"], combined
     assert combined["gain"] > 0
     assert 0 < combined["lam"] <= 1
+    assert combined["p_help"] < 0.05
+    assert 0 < combined["narrower"] < 1
     alone = snapshots.take_snapshot(ensure_leaderboards(small.campaign)[0]).snapshot
     widths = [sum(s.upper - s.lower for s in snapshot.standings.all()) for snapshot in (run.snapshot, alone)]
     assert widths[0] < widths[1]
     page = signed_in("ravi").get(reverse("board", args=["joust"]), {"source": f"combined:{board.judge_id}"})
-    assert "effective votes" in page.content.decode()
+    narrower = f"intervals are {100 * combined['narrower']:.0f} % narrower than people’s alone"
+    assert f"effective votes, an estimate; {narrower}" in page.content.decode()
     assert "People combined with Judge" in page.content.decode()
 
 
 def test_the_same_rows_give_the_same_bytes(voted_campaign, capsys):
     small = voted_campaign(votes=160)
-    judge_all_pairs(small)
+    judge_all_pairs(small, copies=0.9)
     snapshot = snapshots.take_snapshot(combined_of(small.campaign)).snapshot
+    assert snapshot.counts["combined"]["used"]
     judge_more = Judgment.objects.first()
     Judgment.objects.create(
         run=JudgeRun.objects.create(campaign=small.campaign),
@@ -139,6 +162,17 @@ def test_too_few_votes_leave_people_alone_and_say_why(voted_campaign):
     people = snapshots.take_snapshot(ensure_leaderboards(small.campaign)[0]).snapshot
     ratings = [dict(s.standings.values_list("competitor__name", "rating")) for s in (snapshot, people)]
     assert ratings[0] == ratings[1]
+
+
+def test_a_judge_who_knows_the_models_but_no_battle_is_not_used_and_the_board_says_why(
+    voted_campaign, signed_in
+):
+    small = voted_campaign(votes=300)
+    judge_all_pairs(small)
+    snapshot = snapshots.take_snapshot(combined_of(small.campaign)).snapshot
+    assert snapshot.counts["combined"]["used"] is False
+    assert snapshot.counts["combined"]["refused"] is False
+    assert "its help can't be told from chance (p = 0." in snapshot.warnings[0]
 
 
 def test_a_judge_who_knows_few_of_the_votes_does_not_cost_the_others(voted_campaign):

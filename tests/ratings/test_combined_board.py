@@ -1,5 +1,7 @@
 """The combined board as a leaderboard."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -48,10 +50,69 @@ def test_the_judge_narrows_what_people_alone_would_show():
     assert combined.effective_votes == pytest.approx(600 * (1 + combined.gain))
 
 
+@pytest.mark.parametrize("cluster", [("rater",), ("prompt",), ("rater", "prompt")])
+def test_without_the_judge_an_interval_is_the_one_of_peoples_own_board(cluster):
+    people, judge, judged = study()
+    options = LeaderboardOptions(cluster=cluster, bootstrap=0, check=False)
+    combined = fit_combined_leaderboard(people, judge, judged, options, lam=0.0).leaderboard
+    alone = fit_leaderboard(people, options)
+    for mine, other in zip(combined.standings, alone.standings, strict=True):
+        assert mine.competitor == other.competitor
+        assert (mine.rating, mine.lower, mine.upper) == pytest.approx(
+            (other.rating, other.lower, other.upper), abs=1e-4
+        )
+
+
+@pytest.mark.parametrize("dimension", ["rater", "prompt"])
+def test_errors_are_those_of_leaving_out_each_cluster_in_turn(dimension):
+    people, judge, judged = study()
+    other = "prompt" if dimension == "rater" else "rater"
+    people, judged = replace(people, **{other: None}), replace(judged, prompt=judged.prompt)
+    if dimension == "rater":
+        judged = replace(judged, prompt=None)
+    board = fit_prediction_powered(people, judge, judged, lam=0.5)
+    ids = getattr(people, dimension)
+    moves = []
+    for each in np.unique(ids):
+        mine = ids != each
+        rest = judged if dimension == "rater" else judged.select(judged.prompt != each)
+        without = fit_prediction_powered(people.select(mine), judge[mine], rest, lam=0.5)
+        moves.append(without.strengths - board.strengths)
+    jackknife = np.sqrt(np.sum(np.square(moves), axis=0) * (len(moves) - 1) / len(moves))
+    ratio = board.covariance.deviations / jackknife
+    # by rater the judge's further battles, 4,000 that stand alone, add a little of their own
+    assert np.all((ratio > 0.98) & (ratio < (1.02 if dimension == "prompt" else 1.07)))
+
+
+def test_a_judge_who_guesses_does_not_help_and_one_like_people_does():
+    found = []
+    for seed in range(30):
+        people, _judge, judged = study(seed)
+        rng = np.random.default_rng(seed)
+        guesses = rng.integers(2, size=len(people)), rng.integers(2, size=len(judged))
+        found.append(
+            fit_prediction_powered(
+                people, guesses[0], replace(judged, outcome=guesses[1].astype(np.int8)), match_pairs=True
+            )
+        )
+    assert sum(board.helps for board in found) <= 3
+    assert sum(board.gain > 0 for board in found) > 8  # which is why a gain alone says nothing
+    assert all(fit_prediction_powered(*study(seed)).helps for seed in range(3))
+
+
+def test_what_the_judge_adds_is_told_as_widths_of_one_kind():
+    people, judge, judged = study()
+    board = fit_combined_leaderboard(people, judge, judged)
+    alone = fit_combined_leaderboard(people, judge, judged, lam=0.0)
+    widths = [sum(s.upper - s.lower for s in b.leaderboard.standings) for b in (board, alone)]
+    assert board.narrower == pytest.approx(1 - widths[0] / widths[1], abs=1e-4)
+    assert alone.narrower == pytest.approx(0, abs=1e-9)
+
+
 def test_the_board_says_what_it_is():
     board = fit_combined_leaderboard(*study()).leaderboard
     assert board.method.startswith("prediction-powered (PPI++, lam = 0.")
-    assert board.method.endswith("cluster-robust by rater and prompt")
+    assert board.method.endswith("cluster-robust (CR3) by rater and prompt")
     assert board.estimand.endswith("as people would vote")
     assert any("4000 further battles were judged by a model" in w for w in board.warnings)
     assert board.options.bootstrap == 0

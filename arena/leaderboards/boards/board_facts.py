@@ -118,8 +118,11 @@ def _help(combined: dict) -> Fact:
         return Fact("", _("people alone: the judge doesn’t help"))
     if combined["gain"] < 0.005:
         return Fact("", _("the judge adds next to nothing"))
-    share = f"{100 * combined['gain']:.0f} %"
-    return Fact(share, before=_("the judge adds"), after=_("effective votes, an estimate"))
+    share, after = f"{100 * combined['gain']:.0f} %", _("effective votes, an estimate")
+    if "narrower" in combined:  # older snapshots don't know
+        words = _("effective votes, an estimate; intervals are %(share)s %% narrower than people’s alone")
+        after = words % {"share": f"{100 * combined['narrower']:.0f}"}
+    return Fact(share, before=_("the judge adds"), after=after)
 
 
 def terms_of(snapshot: Snapshot) -> list[Term]:

@@ -23,7 +23,7 @@ from arena.leaderboards.fitting.row_digest import digest
 from arena.leaderboards.models import Leaderboard
 from ratings.board import FittedBoard, check_board, fit_board
 from ratings.board_options import LeaderboardOptions
-from ratings.combined_board import fit_combined_leaderboard
+from ratings.combined_board import CombinedBoard, fit_combined_leaderboard
 from ratings.comparisons import SWAPPED, Comparisons
 from ratings.errors import BadOptionError
 from ratings.leaderboard import assemble
@@ -168,19 +168,27 @@ def fit_combined(rows: CombinedRows, options: LeaderboardOptions) -> CombinedFit
     except BadOptionError as error:
         reasons = (error.what,)
     else:
-        if combined.effective_votes > len(rows.comparisons):
+        if combined.helps and combined.effective_votes > len(rows.comparisons):
             facts = {
                 "used": True,
                 "lam": round(combined.lam, 6),
                 "effective_votes": round(combined.effective_votes, 2),
                 "gain": round(combined.effective_votes / len(rows.comparisons) - 1, 6),
+                "narrower": round(combined.narrower, 6),
+                "p_help": round(combined.p_help, 6),
                 "judged": combined.judged,
             }
             return CombinedFit(combined.board, combined.leaderboard, facts)
-        worth = f"{combined.effective_votes:.0f} of {len(rows.comparisons)}"
         refused = False
-        reasons = (f"with the judge's help the votes it knows are worth no more than {worth} votes",)
+        reasons = (_why_not(combined, len(rows.comparisons)),)
     return _people_alone(rows, options, reasons, refused=refused)
+
+
+def _why_not(combined: CombinedBoard, votes: int) -> str:
+    if not combined.helps:
+        return f"on the votes it knows its help can't be told from chance (p = {combined.p_help:.2g})"
+    worth = f"{combined.effective_votes:.0f} of {votes}"
+    return f"with the judge's help the votes it knows are worth no more than {worth} votes"
 
 
 def _mask(rows: CombinedRows) -> NDArray[np.bool_]:
@@ -189,7 +197,7 @@ def _mask(rows: CombinedRows) -> NDArray[np.bool_]:
     return mask
 
 
-def _combine(people: Comparisons, rows: CombinedRows, options: LeaderboardOptions) -> Any:
+def _combine(people: Comparisons, rows: CombinedRows, options: LeaderboardOptions) -> CombinedBoard:
     """As the pairs were drawn or, where the judge's mix of pairs is another, weighted to people's."""
     try:
         return fit_combined_leaderboard(people, rows.verdict, rows.judged, options)

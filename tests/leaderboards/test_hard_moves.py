@@ -12,12 +12,13 @@ from arena.leaderboards.boards.board_cautions import cautions_of
 from arena.leaderboards.boards.board_page import columns_of, source_of
 from arena.leaderboards.charts import chart_page
 from arena.leaderboards.defaults import ensure_leaderboards
-from arena.leaderboards.fitting import snapshots
+from arena.leaderboards.fitting import snapshots, whole_board
 from arena.leaderboards.fitting.comparisons import cutoff_now
 from arena.leaderboards.fitting.sources import Round, cutoff_in, rows_of, rows_to_fit
 from arena.leaderboards.models import Snapshot, Standing
 from arena.leaderboards.sentences import signed
 from ratings.board_options import LeaderboardOptions
+from ratings.errors import NotConvergedError
 from ratings.rating_moves import fit_moves
 from tests.conftest import past_triggers
 
@@ -137,6 +138,15 @@ def test_davidsons_ties_have_no_moves(voted_campaign):
     snapshot = snapshots.take_snapshot(board).snapshot
     assert set(moves_of(snapshot).values()) == {None}
     assert "moves" not in snapshot.counts
+
+
+def test_a_board_of_all_prompts_that_cannot_be_fitted_costs_no_hard_snapshot(voted_campaign, monkeypatch):
+    def fail(*_args):
+        raise NotConvergedError("it never settles")
+
+    monkeypatch.setattr(whole_board, "fit_moves", fail)
+    snapshot = snapshots.take_snapshot(boards_of(voted_campaign(votes=60).campaign)["hard"]).snapshot
+    assert set(moves_of(snapshot).values()) == {None}
 
 
 def test_the_page_prints_each_hard_move_with_its_interval(taken, signed_in):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from arena.leaderboards.fitting.row_digest import digest
 from ratings.board_options import LeaderboardOptions
 from ratings.comparisons import Comparisons
+from ratings.errors import NotConvergedError
 from ratings.rating_moves import fit_moves
 
 MOVE_FIELDS = ("move", "move_lower", "move_upper")
@@ -53,7 +54,11 @@ def moves_of(whole: WholeBoard | None, options: LeaderboardOptions) -> Moves:
     """None on other boards than those of hard prompts, and under Davidson's ties, which have none."""
     if whole is None or options.ties == "davidson":
         return NO_MOVES
-    found = fit_moves(whole.comparisons, np.ones(len(whole.hard), dtype=bool), whole.hard, options)
+    try:
+        found = fit_moves(whole.comparisons, np.ones(len(whole.hard), dtype=bool), whole.hard, options)
+    except NotConvergedError:
+        # There is no board of all prompts then that a rating could move from.
+        return NO_MOVES
     ends = zip(found.move.tolist(), found.lower.tolist(), found.upper.tolist(), strict=True)
     by_competitor = {pk: _known(each) for pk, each in zip(whole.competitors, ends, strict=True)}
     return Moves(by_competitor, {"mean_of": int(found.members.sum()), "offset": found.offset})

@@ -7,12 +7,12 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
-from django.utils import timezone
 
 from arena.battles.models import Exclusion, Vote, left_out_by
 from arena.campaigns.models import Campaign
 from arena.raters.access import User
 from arena.raters.models import Rater
+from arena.settled import stamp
 
 BY_HAND, UNBLINDED = "by_hand", "unblinded"
 # A higher version marks a rule that decides differently from before.
@@ -55,7 +55,7 @@ def exclude_unblinded(vote: Vote) -> Exclusion:
 def _store(**fields) -> Exclusion:
     try:
         with transaction.atomic():
-            return Exclusion.objects.create(since=timezone.now(), **fields)
+            return Exclusion.objects.create(since=stamp(), **fields)
     except IntegrityError:
         raise AlreadyExcludedError from None
 
@@ -63,7 +63,8 @@ def _store(**fields) -> Exclusion:
 def revoke(exclusion: Exclusion, actor: User, reason: str) -> bool:
     """Its votes count again from now on; False when somebody has revoked it already."""
     still = Exclusion.objects.filter(pk=exclusion.pk, revoked_at=None)
-    return bool(still.update(revoked_at=timezone.now(), revoked_by=actor, revoked_because=reason))
+    with transaction.atomic():
+        return bool(still.update(revoked_at=stamp(), revoked_by=actor, revoked_because=reason))
 
 
 def raters_of(campaign: Campaign) -> QuerySet[Rater]:

@@ -7,11 +7,10 @@ make every later seal anew, and then the newest differs from the one that was no
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
 
@@ -20,9 +19,10 @@ from arena.battles.ballots import digest
 from arena.battles.models import Vote
 from arena.battles.seal_models import Seal
 from arena.counted import counted
+from arena.settled import UnsettledError, settled
 
 CHUNK = 2_000
-PATIENCE, BREATH = 10.0, 0.2  # seconds
+PATIENCE = 10.0  # seconds
 NAMED = 5
 
 
@@ -70,23 +70,11 @@ class Chain:
 
 
 def _settled() -> int:
-    """The highest number below which no vote can still appear; 0 when that can't be said now.
-
-    SQLite writes one transaction at a time, so numbers appear in order. PostgreSQL gives a number before the
-    vote is there: whatever ran when the highest was read has to end first. Nobody is made to wait for it.
-    """
-    if connection.vendor == "sqlite":
-        return _highest()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
-        (running,) = cursor.fetchone()
-        highest, end = _highest(), time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            cursor.execute("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
-            if cursor.fetchone()[0] >= running:
-                return highest
-            time.sleep(BREATH)
-    return 0
+    """The highest number below which no vote can still appear; 0 when that can't be said now."""
+    try:
+        return settled(_highest, PATIENCE)
+    except UnsettledError:
+        return 0
 
 
 def _highest() -> int:

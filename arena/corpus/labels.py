@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from django.db import transaction
-from django.utils import timezone
 
 from arena.compiled import CompiledUpdate
 from arena.corpus.hardness import Flag, given, is_hard
 from arena.corpus.label_models import LabelChange
 from arena.corpus.models import HARD_CRITERIA, Prompt
+from arena.settled import stamp
 
 LABELS = ("is_hard", *HARD_CRITERIA)
 _CHUNK = 500
@@ -52,8 +52,8 @@ def set_labels(new: Mapping[int, Mapping[str, Flag]], *, source: str, by: str = 
 
 
 def _set(new: Mapping[int, Mapping[str, Flag]], source: str, by: str) -> int:
-    rows = Prompt.objects.select_for_update().filter(pk__in=list(new)).order_by("pk").only(*LABELS)
-    now = timezone.now()
+    rows = list(Prompt.objects.select_for_update().filter(pk__in=list(new)).order_by("pk").only(*LABELS))
+    now = stamp()  # once nobody else holds them: the later change is dated later
     prompts: list[Prompt] = []
     changes: list[LabelChange] = []
     for prompt in rows:

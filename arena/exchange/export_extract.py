@@ -20,6 +20,7 @@ from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, Prompt, PromptSet
 from arena.corpus.same_text import key_of
 from arena.judging.models import Judgment
+from arena.settled import settled
 
 Rows = Iterator[dict[str, Any]]
 CHUNK = 2000
@@ -30,16 +31,24 @@ def _last(model: Any) -> int:
     return model.objects.aggregate(last=Max("pk"))["last"] or 0
 
 
+def _noted_down() -> tuple[int, int, int, datetime]:
+    return _last(Vote), _last(Judgment), _last(Battle), timezone.now()
+
+
 @dataclass
 class Extract:
     """One campaign as it was at one moment, though voting goes on: later rows have higher numbers."""
 
     campaign: Campaign
-    at: datetime = field(default_factory=timezone.now)
+    at: datetime = field(init=False)
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
-    last_vote: int = field(default_factory=lambda: _last(Vote))
-    last_judgment: int = field(default_factory=lambda: _last(Judgment))
-    last_battle: int = field(default_factory=lambda: _last(Battle))
+    last_vote: int = field(init=False)
+    last_judgment: int = field(init=False)
+    last_battle: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Raises UnsettledError while lower numbers can still appear."""
+        self.last_vote, self.last_judgment, self.last_battle, self.at = settled(_noted_down)
 
     def pseudonym(self, rater: Any) -> str:
         """The same rater has another name in every export: the key is thrown away."""

@@ -19,6 +19,7 @@ from arena.exchange.export_rows import rows_of
 from arena.exchange.export_schema import TABLES
 from arena.exchange.export_words import citation, readme
 from arena.leaderboards.report.report_models import ReportText
+from arena.settled import UnsettledError
 
 SUMS = "SHA256SUMS"
 UNFINISHED = ".export-"  # how the folder of one that is being written begins; what it is called follows
@@ -55,6 +56,15 @@ class Exported:
     rows: dict[str, int]
 
 
+def _extract(campaign: Campaign) -> Extract:
+    try:
+        return Extract(campaign)
+    except UnsettledError as error:
+        raise NotExportableError(
+            f"{error}: which votes are in can't be said; export again when it is done"
+        ) from error
+
+
 def export(
     campaign: Campaign, out: Path, layout: str = "whole", name: str = "", tell: Tell = say_nothing
 ) -> Exported:
@@ -68,7 +78,7 @@ def export(
     with tempfile.TemporaryDirectory(prefix=f"{UNFINISHED}{out.stem}-", dir=out.parent) as place:
         folder = Path(place) / (name or (out.stem if out.suffix == ".zip" else out.name))
         folder.mkdir()
-        rows = _FILL[layout](Extract(campaign), folder, tell)
+        rows = _FILL[layout](_extract(campaign), folder, tell)
         (folder / SUMS).write_text(sums(folder))
         if out.suffix == ".zip":
             zipped(folder, Path(place) / out.name, tell).replace(out)

@@ -21,6 +21,7 @@ from arena.judging import swap
 from arena.judging.errands import Errand
 from arena.judging.models import JudgeCall, JudgeRun, Judgment, Probe
 from arena.judging.verdict import Score, Verdict, VerdictFailure
+from arena.settled import stamp
 
 FAILURE_LENGTH = 40
 # Why a call failed that fails again: its text is gone, or isn't the one its other order was asked with.
@@ -167,7 +168,7 @@ def resolve(judgment: Judgment) -> bool:
         "base_outcome": resolution.base_outcome,
         "flip": resolution.flip,
         "leaning": resolution.leaning,
-        "resolved_at": timezone.now(),
+        "resolved_at": timezone.now(),  # the judgment's row is held, so that settled() waits for it
     }
     _write_judgment(columns, pk=judgment.pk)
     return True
@@ -268,7 +269,7 @@ def _without_verdict(run: JudgeRun) -> None:
         outcome="",
     )
     none = Judgment.Outcome.NO_VERDICT
-    decided.update(outcome=none, base_outcome=none, flip=Judgment.Flip.NONE, resolved_at=timezone.now())
+    decided.update(outcome=none, base_outcome=none, flip=Judgment.Flip.NONE, resolved_at=stamp())
 
 
 def retriable(run: JudgeRun) -> QuerySet:

@@ -42,7 +42,7 @@ def request_due() -> None:
 
 
 def is_due(campaign: Campaign) -> bool:
-    """Something new since the last round, and SNAPSHOT_MINUTES gone or the campaign closed since then."""
+    """Something new since the last round, or it failed; SNAPSHOT_MINUTES gone or the campaign closed then."""
     runs = SnapshotRun.objects.filter(leaderboard__campaign=campaign, leaderboard__part={})
     last_asked = runs.aggregate(at=Max("requested_at"))["at"]
     if last_asked is None:
@@ -51,7 +51,8 @@ def is_due(campaign: Campaign) -> bool:
         return False
     has_waited = timezone.now() - last_asked >= timedelta(minutes=settings.SNAPSHOT_MINUTES)
     has_closed = campaign.closed_at is not None and campaign.closed_at > last_asked
-    return (has_waited or has_closed) and _anything_new(campaign, last_asked)
+    has_failed = runs.filter(requested_at=last_asked, state=SnapshotRun.State.FAILED).exists()
+    return (has_waited or has_closed) and (has_failed or _anything_new(campaign, last_asked))
 
 
 def _anything_new(campaign: Campaign, since: datetime) -> bool:

@@ -172,6 +172,13 @@ def say_unexpected() -> str:
     return _("The computation ended in an error of ours. The worker's log says which.")
 
 
+def say_others_write() -> str:
+    return _(
+        "Another session of the database was in the middle of writing for longer than a snapshot waits: which"
+        " votes are in couldn’t be said. The worker’s log names it; the next round tries again."
+    )
+
+
 def say_left_out(left_out: Mapping[str, int]) -> list[str]:
     """One sentence for each kind of row that isn't in. An unknown kind is an error, not silence."""
     sentences = []

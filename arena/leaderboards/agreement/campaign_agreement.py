@@ -76,7 +76,7 @@ def what_is_there(campaign: Campaign) -> dict[str, Any]:
     votes = Vote.objects.filter(battle__campaign=campaign)
     findings = Judgment.objects.filter(run__campaign=campaign).exclude(outcome="")
     return {
-        "vote": votes.aggregate(last=Max("pk"))["last"],
+        **votes.aggregate(vote=Max("pk"), votes=Count("pk")),
         "retractions": Retraction.objects.filter(vote__battle__campaign=campaign).count(),
         "findings": findings.aggregate(n=Count("pk"))["n"],
         "excluded": campaign.exclusions.count(),

@@ -67,7 +67,7 @@ def what_is_there(campaign: Campaign, judge: Judge) -> dict[str, Any]:
         "newest": mine["newest"].isoformat() if mine["newest"] else None,
         "others": findings.exclude(judge=judge).count(),
         "canaries": read.count_canaries(judge),
-        "vote": votes.aggregate(last=Max("pk"))["last"],
+        **votes.aggregate(vote=Max("pk"), votes=Count("pk")),
         "retractions": Retraction.objects.filter(vote__in=votes).count(),
         "excluded": excluded["all"],
         "revoked": excluded["revoked"],

@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from django.db.models import Max
 from numpy.typing import NDArray
 
-from arena.judging.models import Judgment
 from arena.leaderboards.fitting import comparisons as rows_of_boards
 from arena.leaderboards.fitting.comparisons import UNKNOWN, BoardRows, Columns, Cutoff
 from arena.leaderboards.fitting.prompt_texts import prompt_clusters
@@ -53,10 +51,6 @@ class CombinedFit:
     board: FittedBoard
     leaderboard: LeaderboardFit
     facts: Mapping[str, Any]
-
-
-def cutoff_of_judgments() -> int:
-    return Judgment.objects.aggregate(last=Max("pk"))["last"] or 0
 
 
 def read_combined(leaderboard: Leaderboard, cutoff: Cutoff) -> CombinedRows:

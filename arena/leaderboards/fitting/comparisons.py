@@ -41,6 +41,7 @@ from arena.leaderboards.fitting.row_digest import digest
 from arena.leaderboards.fitting.whole_board import WholeBoard
 from arena.leaderboards.models import Leaderboard
 from arena.raters.models import Rater
+from arena.settled import settled
 from ratings.comparisons import OUTCOMES, TIE_UNSTABLE, UNSTABLE_A, UNSTABLE_B, Comparisons
 
 Columns = dict[str, NDArray[np.int64]]
@@ -88,10 +89,20 @@ class BoardRows:
 
 
 def cutoff_now(leaderboard: Leaderboard) -> Cutoff:
+    """Nothing can appear before it any more; raises UnsettledError while that can't be said."""
+    return settled(lambda: _noted_down(leaderboard))
+
+
+def _noted_down(leaderboard: Leaderboard) -> Cutoff:
+    """The time comes last: no vote that the number takes in is dated after it."""
     judged = leaderboard.source in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL)
-    model = Judgment if judged else Vote
-    last = model.objects.aggregate(last=Max("pk"))["last"]
-    return Cutoff(timezone.now(), last or 0, hard_at_least=leaderboard.campaign.hard_at_least)
+    last_id = _last(Judgment if judged else Vote)
+    last_judgment_id = _last(Judgment) if leaderboard.source == Leaderboard.Source.COMBINED else 0
+    return Cutoff(timezone.now(), last_id, last_judgment_id, leaderboard.campaign.hard_at_least)
+
+
+def _last(model: type[Vote] | type[Judgment]) -> int:
+    return model._default_manager.aggregate(last=Max("pk"))["last"] or 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,6 +38,7 @@ from arena.leaderboards.models import (
 )
 from arena.leaderboards.plans.registration import options_of, plans_of, registered_under
 from arena.leaderboards.schedule import request_snapshot
+from arena.settled import UnsettledError
 from ratings.board import STYLE_WARNING, FittedBoard, check_board, fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.clusters import effective_clusters
@@ -99,6 +100,9 @@ def do_run(run: SnapshotRun, round_: Round | None = None) -> None:
         _attempt(run, round_ or Round())
     except LostClaimError:
         run.refresh_from_db()
+    except UnsettledError as error:
+        logger.warning("snapshot of %s: %s", run.leaderboard.slug, error)
+        run.finish(SnapshotRun.State.FAILED, sentences.say_others_write())
     except RatingsError as error:
         logger.exception("snapshot of %s failed", run.leaderboard.slug)
         run.finish(SnapshotRun.State.FAILED, str(error))

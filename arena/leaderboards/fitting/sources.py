@@ -7,27 +7,30 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from arena.leaderboards.fitting import comparisons
-from arena.leaderboards.fitting.combined import cutoff_of_judgments, read_combined
+from arena.leaderboards.fitting.combined import read_combined
 from arena.leaderboards.fitting.comparisons import BoardRows, Cutoff, Read, cutoff_now, read_rows
 from arena.leaderboards.fitting.lookups import numbered
 from arena.leaderboards.fitting.prompt_texts import prompt_clusters
 from arena.leaderboards.fitting.whole_board import WholeBoard
 from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.settled import UnsettledError
 
 
 @dataclass
 class Round:
     """Snapshots taken one after the other. Boards of one source share what was read and its cutoff.
 
-    Only the source read last is kept: that of a million votes takes 100 MB.
+    Only the source read last is kept: that of a million votes takes 100 MB. Where one had to wait for
+    another session in vain, those after it don't wait again.
     """
 
     source: tuple[object, ...] = ()
     read: Read | None = None
+    unsettled: UnsettledError | None = None
 
     def rows_of(self, leaderboard: Leaderboard) -> tuple[BoardRows, Cutoff]:
         if leaderboard.source == Leaderboard.Source.COMBINED:
-            cutoff = cutoff_of(leaderboard)
+            cutoff = self._cutoff_of(leaderboard)
             return rows_of(leaderboard, cutoff), cutoff
         source = (
             leaderboard.campaign_id,
@@ -37,15 +40,17 @@ class Round:
         )
         if self.read is None or self.source != source:
             self.source, self.read = source, None
-            self.read = comparisons.read_source(leaderboard, cutoff_of(leaderboard))
+            self.read = comparisons.read_source(leaderboard, self._cutoff_of(leaderboard))
         return _with_whole(leaderboard, self.read), self.read.cutoff
 
-
-def cutoff_of(leaderboard: Leaderboard) -> Cutoff:
-    cutoff = cutoff_now(leaderboard)
-    if leaderboard.source == Leaderboard.Source.COMBINED:
-        return replace(cutoff, last_judgment_id=cutoff_of_judgments())
-    return cutoff
+    def _cutoff_of(self, leaderboard: Leaderboard) -> Cutoff:
+        if self.unsettled:
+            raise self.unsettled
+        try:
+            return cutoff_now(leaderboard)
+        except UnsettledError as error:
+            self.unsettled = error
+            raise
 
 
 def rows_of(leaderboard: Leaderboard, cutoff: Cutoff) -> BoardRows:

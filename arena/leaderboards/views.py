@@ -15,6 +15,7 @@ from arena.leaderboards.boards import board_page, compare_page, model_page
 from arena.leaderboards.boards.board_list import list_campaigns, visible_boards
 from arena.leaderboards.boards.board_view import SORTS, View
 from arena.leaderboards.charts import chart_page
+from arena.leaderboards.charts.chart_names import names_alone
 from arena.leaderboards.defaults import BOARDS, Board
 from arena.leaderboards.forms import VisibilityForm
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
@@ -107,9 +108,10 @@ def board_charts(request: HttpRequest, campaign: str) -> HttpResponse:
 @packed
 def chart_svg(request: HttpRequest, campaign: str, slug: str, name: str) -> HttpResponse:
     chart = get_chart(request, campaign, slug, name)
-    response = HttpResponse(
-        chart.dark if request.GET.get("scheme") == "dark" else chart.light, content_type="image/svg+xml"
-    )
+    svg = chart.dark if request.GET.get("scheme") == "dark" else chart.light
+    if "names" in request.GET:
+        svg = names_alone(svg, name)
+    response = HttpResponse(svg, content_type="image/svg+xml")
     if "download" in request.GET:
         response["Content-Disposition"] = f'attachment; filename="{slug}-{name}.svg"'
     return response

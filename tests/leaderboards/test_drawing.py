@@ -363,3 +363,12 @@ def test_a_category_without_some_model_keeps_the_zero_of_the_board(joust):
     law = [cell for cell in rows_of(snapshot).categories if cell["category"] == "law"]
     assert len(law) == 4
     assert sum(cell["rating"] for cell in law) == pytest.approx(sum(rated[cell["model"]] for cell in law))
+
+
+def test_the_names_alone_and_the_words_below_a_title_are_the_boards_own(joust, signed_in):
+    drawing.draw(overall())
+    page = signed_in("ravi").get("/boards/joust/joust-overall/ratings.svg?names")
+    assert page["Content-Type"] == "image/svg+xml" and b"clipPath" in page.content
+    for name in ("ratings", "slopes"):
+        below = overall().charts.get(name=name).spec["title"]["subtitle"]
+        assert below == [f"Joust: overall, people, snapshot {overall().pk}, simulated votes"]

@@ -120,7 +120,8 @@ def _with_ends(told: str, found: dict[str, Any], say: Callable[[float], str]) ->
     """The figure alone where there is no interval, or where both ends stored are the figure itself."""
     if not has_interval(found) or found["lower"] == found["upper"]:
         return told
-    return f"{told} ({say(found['lower'])} … {say(found['upper'])})"
+    # A narrow table breaks the line before the interval, never in it.
+    return f"{told} ({say(found['lower'])}\u00a0…\u00a0{say(found['upper'])})"
 
 
 def _decimals(value: float) -> str:

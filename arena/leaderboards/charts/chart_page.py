@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from arena.leaderboards.boards.board_page import Source, choose_source, columns_of, sources
 from arena.leaderboards.boards.board_rows import Column
 from arena.leaderboards.boards.duels import NONE, say_share
+from arena.leaderboards.charts.chart_names import NAMES_AT_END
 from arena.leaderboards.charts.chart_rows import ChartRows, rows_of
 from arena.leaderboards.charts.chart_scheme import MOST_LINES, MOST_SLOPES
 from arena.leaderboards.defaults import MOST_CATEGORIES
@@ -59,6 +60,11 @@ class Chart:
     table: Table
     sorted_by: int = 0
     note: str = ""
+
+    @property
+    def names_class(self) -> str:
+        """Of the picture of its names alone (chart_names.py), by the side they stand on."""
+        return "chart-names end" if self.name in NAMES_AT_END else "chart-names"
 
     @property
     def is_open(self) -> bool:

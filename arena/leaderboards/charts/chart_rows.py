@@ -57,7 +57,7 @@ def rows_of(snapshot: Snapshot, track: EloTrack | None = None) -> ChartRows:
     cells = sorted(_cells(snapshot, names), key=lambda cell: (order[cell["model"]], order[cell["against"]]))
     simulated = ", simulated votes" if snapshot.counts["simulated"] else ""
     return ChartRows(
-        f"{snapshot.leaderboard.slug}, snapshot {snapshot.pk}{simulated}",
+        f"{snapshot.leaderboard.name}, snapshot {snapshot.pk}{simulated}",
         list(names.values()),
         ratings,
         cells,

@@ -7,6 +7,7 @@ from typing import Any
 
 import altair as alt
 
+from arena.leaderboards.boards.duels import say_share
 from arena.leaderboards.charts import line_charts
 from arena.leaderboards.charts.chart_page import TITLES, say_cut
 from arena.leaderboards.charts.chart_rows import ChartRows
@@ -110,7 +111,7 @@ def slopes(rows: ChartRows, scheme: Scheme) -> Any:
     return alt.layer(
         base.mark_line(color=scheme.quiet, strokeWidth=1.5),
         base.mark_point(color=scheme.ink, filled=True, size=45, opacity=1),
-        *line_charts.names_beside(end, scheme, "board"),
+        *line_charts.names_beside(end, scheme),
     ).properties(width=420, height=height)
 
 
@@ -157,6 +158,9 @@ def _matrix(
         [scheme.side_b, scheme.paper, scheme.side_a] if len(domain) == 3 else [scheme.paper, scheme.side_a]
     )
     shown = [cell for cell in cells if cell[field] is not None]
+    if kind == "percent":
+        # As the table beside it writes them: a drawing would round 62.5 the other way.
+        shown = [cell | {"says": say_share(cell[field])} for cell in shown]
     base = alt.Chart(alt.Data(values=shown)).encode(
         x=alt.X("against:N", sort=list(models), title=None, axis=alt.Axis(orient="top", labelAngle=-45)),
         y=alt.Y("model:N", sort=list(models), title=None),
@@ -167,7 +171,7 @@ def _matrix(
     middle = 0.3 if len(domain) == 3 else 0.6 * domain[-1]
     strong = f"abs(datum.{field} - {0.5 if len(domain) == 3 else 0}) > {middle}"
     text = base.mark_text(fontSize=10).encode(
-        text=alt.Text(f"{field}:Q", format=".0%" if kind == "percent" else ","),
+        text="says:N" if kind == "percent" else alt.Text(f"{field}:Q", format=","),
         color=_readable(strong, scheme),
     )
     size = max(300, 34 * len(models))

@@ -57,17 +57,18 @@ def _lines(
     return alt.layer(
         base.mark_line(color=scheme.quiet, strokeWidth=1.5).encode(strokeDash=dash),
         end.mark_point(color=scheme.ink, filled=True, size=60, opacity=1).encode(shape=shape),
-        *names_beside(end, scheme, key),
+        *names_beside(end, scheme),
     ).properties(width=520, height=HEIGHT)
 
 
-def names_beside(ends: Any, scheme: Scheme, x: str) -> list[Any]:
-    """Names at `label_at`, and a thin line from each to its point, for a name may stand above or below it."""
+def names_beside(ends: Any, scheme: Scheme) -> list[Any]:
+    """Names beside the plot at `label_at`, and a thin line from each to its point, which may be elsewhere."""
     leaders = ends.mark_rule(color=scheme.quiet, strokeWidth=0.7, x2Offset=LEADER)
     names = ends.mark_text(align="left", dx=LEADER + 3, fontSize=11, color=scheme.ink)
+    edge = alt.value("width")
     return [
-        leaders.encode(x2=x, y2="label_at:Q"),
-        names.encode(text="model:N", y="label_at:Q"),
+        leaders.encode(x2=edge, y2="label_at:Q"),
+        names.encode(x=edge, text="model:N", y="label_at:Q"),
     ]
 
 

@@ -19,12 +19,14 @@ MANY_COLUMNS = 9
 
 @dataclass(frozen=True)
 class Block:
-    """Text, stored HTML, a table (`rows` under `head`) or a picture (`source`), with what stands above it."""
+    """Text, stored HTML, a table (`rows` under `head`) or a picture (`source`; `dark` on a dark
+    screen), with what stands above it."""
 
     text: str = ""
     head: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     source: str = ""
+    dark: str = ""
     html: SafeString | str = ""
     caption: str = ""
 

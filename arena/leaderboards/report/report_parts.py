@@ -259,8 +259,11 @@ def _draw(matter: Matter, draft: Draft, name: str) -> None:
     charts = SnapshotChart.objects.filter(snapshot=matter.snapshot, name=name, failure="")
     chart = charts.exclude(light="").first()
     if chart is not None:
-        source = "data:image/svg+xml;base64," + b64encode(chart.light.encode()).decode()
-        draft.blocks.append(Block(source=source, caption=str(chart_page.TITLES[name])))
+        light, dark = (
+            f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
+            for svg in (chart.light, chart.dark)
+        )
+        draft.blocks.append(Block(source=light, dark=dark, caption=str(chart_page.TITLES[name])))
 
 
 def _points(value: float | None) -> str | None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from datetime import UTC
 
 from arena.exchange.export_extract import Extract
 from arena.exchange.export_left_out import LEFT_OUT
 from arena.exchange.export_schema import TABLES
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 
 
 def citation(extract: Extract) -> str:
@@ -24,8 +27,23 @@ def citation(extract: Extract) -> str:
         f"version: {json.dumps(day)}",
         f"date-released: {day}",
         f"abstract: {json.dumps(campaign.description or title, ensure_ascii=False)}",
+        *identifiers(extract),
     )
     return "\n".join(lines) + "\n"
+
+
+def identifiers(extract: Extract) -> Iterator[str]:
+    """The frozen plans that boards of these data are registered under, or amended by."""
+    plans = AnalysisPlan.objects.frozen().filter(campaign=extract.campaign, frozen_at__lte=extract.at)
+    for number, plan in enumerate(plans.order_by("version")):
+        if not number:
+            yield "identifiers:"
+        frozen = (
+            "" if plan.frozen_at is None else plan.frozen_at.astimezone(UTC).isoformat(timespec="seconds")
+        )
+        yield "  - type: other"
+        yield f"    value: sha256:{plan.sha256}"
+        yield f"    description: analysis plan {plan.version}, frozen {frozen}"
 
 
 def readme(extract: Extract, rows: dict[str, int]) -> str:

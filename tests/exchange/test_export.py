@@ -26,6 +26,7 @@ from arena.exchange.formats.reading import read
 from arena.judging.models import Judge, JudgeCall, Judgment
 from arena.leaderboards.defaults import BOARDS, default_leaderboard, judges_of
 from arena.leaderboards.fitting.snapshots import STANDING_FIELDS, take_snapshot
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.raters.models import Rater, Team
 
 from .arena_rows import arena_55k, lines, pair
@@ -151,6 +152,17 @@ def exported(db, run, tmp_path):
         return said
 
     return make
+
+
+def test_an_exports_citation_identifies_its_frozen_plans(spring, run, tmp_path):
+    campaign = Campaign.objects.get(slug="spring")
+    plan = AnalysisPlan.objects.create(campaign=campaign, question="Which sings best?", boards=["overall"])
+    plan.freeze(None)
+    AnalysisPlan.objects.create(campaign=campaign, version=2, question="A draft?")
+    run("export_campaign", "spring", "--out", tmp_path / "out")
+    told = (tmp_path / "out" / "CITATION.cff").read_text()
+    assert f"identifiers:\n  - type: other\n    value: sha256:{plan.sha256}\n" in told
+    assert told.count("    description: analysis plan 1, frozen ") == told.count("- type: other") == 1
 
 
 def jsonl(folder, table: str) -> list[dict]:

@@ -8,6 +8,7 @@ import json
 import pytest
 from django.urls import reverse
 
+from arena.leaderboards.citation import cite
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
@@ -99,3 +100,12 @@ def test_every_line_of_a_table_names_the_plan(published, client):
         rows = list(csv.DictReader(io.StringIO(page)))
         assert {(row["plan"], row["plan_sha256"]) for row in rows} == {expected}
         assert bool(rows[0]["plan_frozen_at"]) == bool(expected[0])
+
+
+def test_a_citation_names_the_plan_with_its_hash_and_time_and_the_whole_digest(published, client):
+    plan, snapshot = AnalysisPlan.objects.get(), overall_of(published)
+    line = client.get(f"/api/v1/snapshots/{snapshot.pk}/").json()["citation"]
+    frozen = f"{plan.frozen_at:%Y-%m-%d %H:%M} UTC"
+    assert f"Registered under analysis plan 1, frozen {frozen}, SHA-256 {plan.sha256}." in line
+    assert f"SHA-256 of the votes {snapshot.vote_digest}." in line
+    assert "Exploratory." in cite(ensure_leaderboards(published.campaign)[1].snapshots.get())

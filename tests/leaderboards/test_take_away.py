@@ -221,7 +221,7 @@ def test_a_citation_names_team_board_votes_digest_and_address(joust, settings, s
     line = cite(snapshot)
     assert line == (
         f"Default team. Joust: overall, people. Snapshot {snapshot.pk}, 200 votes of 20 raters up to "
-        f"{snapshot.cutoff:%Y-%m-%d %H:%M} UTC. SHA-256 of the votes {snapshot.vote_digest[:16]}…. "
+        f"{snapshot.cutoff:%Y-%m-%d %H:%M} UTC. Exploratory. SHA-256 of the votes {snapshot.vote_digest}. "
         f"https://arena.example.org/snapshots/{snapshot.pk}/"
     )
     assert signed_in("ravi").get(f"{LATEST}/").json()["citation"] == line

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 from django.db import connections
+from django.db.models.sql.compiler import SQLUpdateCompiler
 from django.test import Client
+
+# They guard nothing: a battle's lease means nothing once it has a vote, and a reply blanked twice is blank.
+NO_GUARDS = {"open_campaign", "_end_open_battles", "_blank_other_copies"}
 
 
 def at_once(*acts: Callable[[], Any]) -> list[Any]:
@@ -38,3 +44,34 @@ def post(client: Client, path: str, data: Any = None, **how: Any) -> Callable[[]
     """An act that posts from a tab of its own."""
     tab = same_browser(client)
     return lambda: tab.post(path, data or {}, **how)
+
+
+@contextmanager
+def guards_look_at_their_own_row() -> Iterator[None]:
+    """Fails where an UPDATE has a condition on another table.
+
+    Its rows are chosen by a subquery then, which PostgreSQL doesn't ask again after waiting for one of them:
+    two at once both find what the first was about to change. Hold the row, and ask then.
+    """
+    look, joined = SQLUpdateCompiler.pre_sql_setup, set()
+
+    def look_and_note(self: Any) -> None:
+        self.query.get_initial_alias()
+        if self.query.count_active_tables() > 1:
+            joined.add(_act())
+        look(self)
+
+    SQLUpdateCompiler.pre_sql_setup = look_and_note  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        SQLUpdateCompiler.pre_sql_setup = look  # type: ignore[method-assign]
+    assert joined <= NO_GUARDS, f"updates with a condition on another table: {joined - NO_GUARDS}"
+
+
+def _act() -> str:
+    """The product's function that asked for the update."""
+    frame = sys._getframe()
+    while frame and "/arena/" not in frame.f_code.co_filename:
+        frame = frame.f_back
+    return frame.f_code.co_name if frame else "a test"

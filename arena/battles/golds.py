@@ -41,16 +41,35 @@ def add(campaign: Campaign, rows: Iterable[Row], actor: User | None) -> list[Gol
     """All or nothing."""
     with transaction.atomic():
         holders = [_holder(campaign, name) for name in GOLD_HOLDERS]
-        golds = [_gold(campaign, row, holders, actor) for row in rows]
-        return Gold.objects.bulk_create(golds)
+        # The team's golds are added one after the other: their texts are numbered, and none comes twice.
+        held = Competitor.objects.filter(pk__in=[holder.pk for holder in holders]).order_by("pk")
+        list(held.select_for_update(no_key=True).values_list("pk"))
+        golds: list[Gold] = []
+        for row in rows:
+            _refuse_known(campaign, row)
+            golds += Gold.objects.bulk_create([_gold(campaign, row, holders, actor)])
+        return golds
+
+
+def _refuse_known(campaign: Campaign, row: Row) -> None:
+    same = Gold.objects.in_use().filter(campaign=campaign, prompt=row.prompt, expected=row.expected)
+    hashes = {"response_a__text_hash": text_hash(row.first), "response_b__text_hash": text_hash(row.second)}
+    if same.filter(kind=row.kind, **hashes).exists():
+        words = _("Prompt %(id)s has this gold already: the same texts, with the same expected.")
+        raise NotGoldError([words % {"id": row.prompt.external_id}])
 
 
 def _holder(campaign: Campaign, name: str) -> Competitor:
     """Retired from the start, so that no campaign draws it for a battle of its own."""
-    found = Competitor.objects.filter(team=campaign.team_id, name_key=name_key(name)).first()
-    if found is None:
-        role, status = Competitor.Role.SENTINEL, Competitor.Status.RETIRED
-        return Competitor.objects.create(team_id=campaign.team_id, name=name, role=role, status=status)
+    found, _is_new = Competitor.objects.get_or_create(
+        team_id=campaign.team_id,
+        name_key=name_key(name),
+        defaults={
+            "name": name,
+            "role": Competitor.Role.SENTINEL,
+            "status": Competitor.Status.RETIRED,
+        },
+    )
     if found.role != Competitor.Role.SENTINEL:
         raise NotGoldError([_("A model of the team is called “%(name)s”: rename it first.") % {"name": name}])
     return found
@@ -79,12 +98,16 @@ def _response(prompt: Prompt, holder: Competitor, text: str) -> Response:
         competitor=holder,
         sample=(held or 0) + 1,
         text=text,
-        text_hash=hashlib.sha256(text.encode()).hexdigest(),
+        text_hash=text_hash(text),
         rendered_html=render(text),
         renderer_version=RENDERER_VERSION,
         leak=Response.Leak.DISMISSED,  # its writer is no model
         **asdict(count_style(text)),
     )
+
+
+def text_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def retire(gold: Gold) -> bool:

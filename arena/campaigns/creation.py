@@ -1,9 +1,10 @@
 from collections.abc import Iterable
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
+from arena.broken_off import done_again
 from arena.campaigns.guide_texts import GENERAL
 from arena.campaigns.models import Campaign, Guide
 from arena.campaigns.opening import adopt_competitors
@@ -44,13 +45,24 @@ def clone_campaign(original: Campaign) -> Campaign:
 
     The end date stays behind: it was chosen for the original's raters.
     """
+    while True:
+        slug = free_slug(slugify(f"{original.slug[: LONGEST - 5]}-copy"))
+        try:
+            return _clone(original, slug)
+        except IntegrityError:
+            if not Campaign.objects.filter(slug=slug).exists():
+                raise  # otherwise another took the address in this moment, and the next one is tried
+
+
+@done_again
+def _clone(original: Campaign, slug: str) -> Campaign:
     name = _("Copy of %(name)s") % {"name": original.name}
     settings = {field: getattr(original, field) for field in SETTINGS}
     longest_name = Campaign._meta.get_field("name").max_length
     with transaction.atomic():
         clone = Campaign.objects.create(
             team_id=original.team_id,
-            slug=free_slug(slugify(f"{original.slug[: LONGEST - 5]}-copy")),
+            slug=slug,
             name=name[:longest_name],
             **settings,
         )

@@ -74,7 +74,9 @@ def _lock_draft(prompt_set_id: int) -> None:
 def remove_competitor(competitor: Competitor) -> None:
     """Only one that nothing speaks of yet; what has fought is withdrawn instead."""
     with transaction.atomic():
-        fresh = Competitor.objects.select_for_update().get(pk=competitor.pk)
+        fresh = Competitor.objects.select_for_update().filter(pk=competitor.pk).first()
+        if fresh is None:
+            raise NotEditableError(_("%(name)s has been removed already.") % {"name": competitor.name})
         if _is_spoken_of(fresh):
             raise NotEditableError(
                 _("%(name)s has responses or battles: withdraw it instead.") % {"name": fresh.name}

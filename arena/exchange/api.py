@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, status
 from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -166,5 +167,8 @@ class ImportViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericVie
         return self._answer(record)
 
     def _answer(self, record: Import, code: int = status.HTTP_200_OK) -> Response:
-        record.refresh_from_db()
+        try:
+            record.refresh_from_db()
+        except Import.DoesNotExist:  # discarded in this moment
+            raise NotFound from None
         return Response(ImportSerializer(record).data, status=code)

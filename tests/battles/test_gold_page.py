@@ -47,7 +47,7 @@ def test_a_gold_is_added_with_its_two_texts_rendered_as_any_other(carol, small_c
 
 def test_the_texts_of_golds_are_drawn_in_no_regular_battle(carol, small_campaign, make_rater, draw_all):
     carol.post(PAGE, ONE)
-    carol.post(PAGE, ONE)
+    carol.post(PAGE, ONE | {"second": "Plums."})
     drawn = draw_all(small_campaign.campaign, make_rater(small_campaign.campaign.team))
     assert len(drawn) == 12
     assert not {b.response_a.competitor.role for b in drawn} & {"sentinel"}
@@ -87,6 +87,19 @@ def test_a_gold_out_of_use_stays_on_the_page_and_is_drawn_no_more(carol, small_c
     assert "out of use" in carol.get(PAGE).content.decode()
     assert "out of use already" in carol.post(retire, follow=True).content.decode()
     assert not Gold.objects.in_use().exists()
+
+
+def test_the_same_gold_comes_once_until_it_is_out_of_use(carol):
+    carol.post(PAGE, ONE)
+    again = carol.post(PAGE, ONE)
+    assert again.status_code == 422 and "has this gold already" in again.content.decode()
+    row = "p1,A **good** answer.,Bananas.,model_a,quality\np0,a,b,tie,quality\n"
+    refused = carol.post(f"{PAGE}file/", {"file": csv_file(HEAD + row)})
+    assert refused.status_code == 422 and "has this gold already" in refused.content.decode()
+    assert Gold.objects.count() == 1 and Response.objects.filter(competitor__role="sentinel").count() == 2
+    assert carol.post(PAGE, ONE | {"expected": "tie"}).status_code == 302
+    carol.post(f"{PAGE}{Gold.objects.earliest('pk').pk}/retire/")
+    assert carol.post(PAGE, ONE).status_code == 302
 
 
 @pytest.mark.parametrize(
@@ -139,8 +152,9 @@ def test_a_file_with_one_bad_row_brings_none_and_its_line_is_named(carol, text, 
 def test_a_file_with_semicolons_or_in_utf_16_is_read_as_any_other(carol):
     rows = HEAD.replace(",", ";") + "p0;Good, and true;Bad;model_a;\n"
     assert carol.post(f"{PAGE}file/", {"file": csv_file(rows)}).status_code == 302
+    rows = rows.replace("Bad", "Worse")
     assert carol.post(f"{PAGE}file/", {"file": csv_file(rows, "utf-16")}).status_code == 302
-    assert {gold.response_a.text for gold in Gold.objects.all()} == {"Good, and true"}
+    assert [gold.response_a.text for gold in Gold.objects.all()] == ["Good, and true"] * 2
 
 
 def test_the_page_says_what_expected_and_kind_may_be_and_the_share_in_percent(carol, small_campaign):

@@ -8,9 +8,16 @@ from django.test import Client
 
 from arena.campaigns.models import Campaign, Invite
 from arena.raters.models import Rater
-from tests.at_once import at_once, post
+from tests.at_once import at_once, guards_look_at_their_own_row, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def own_rows():
+    with guards_look_at_their_own_row():
+        yield
+
 
 LINKS = "/campaigns/small/invites/"
 ROUNDS = 4

@@ -13,10 +13,14 @@ from knox.models import AuthToken
 from arena.battles.gold_models import Gold
 from arena.battles.models import Battle, Exclusion, Vote
 from arena.campaigns.models import Campaign, Guide
+from arena.corpus.generation_models import GenerationRun
+from arena.corpus.label_models import LabelRun
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response
+from arena.endpoints.models import Endpoint
 from arena.exchange import uploads
 from arena.exchange.export_models import Export
 from arena.exchange.models import Import
+from arena.judging.models import Judge, JudgeRun
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.raters.models import Membership, Rater
 from tests.at_once import at_once, guards_look_at_their_own_row, post
@@ -201,3 +205,26 @@ def test_a_personal_link_of_ones_own(small_campaign, client):
         acts = [post(client, "/campaigns/small/my-link/") for _click in range(CLICKS)]
         assert max(answer.status_code for answer in at_once(*acts)) < 500
     assert Rater.objects.get().invites.filter(revoked_at=None).count() == 1
+
+
+def test_runs_and_endpoints(press, small_campaign, cast):
+    for number in range(1):  # nothing is left of one round that another could meet
+        endpoint = Endpoint.objects.create(
+            team=cast.team, name=f"Endpoint {number}", base_url="https://llm.invalid/v1", model_id="m"
+        )
+        judge = Judge.objects.create(team=cast.team, name=f"Judge {number}", endpoint=endpoint)
+        judging = JudgeRun.objects.create(campaign=small_campaign.campaign)
+        labelling = LabelRun.objects.create(prompt_set=small_campaign.prompt_set, endpoint=endpoint)
+        generation = GenerationRun.objects.create(prompt_set=small_campaign.prompt_set)
+        for run, own in (
+            (judging, f"/judging/runs/{judging.pk}"),
+            (labelling, f"/label-runs/{labelling.pk}"),
+            (generation, f"/generation/{generation.pk}"),
+        ):
+            press(f"{own}/pause/", None, f"{own}/resume/", f"{own}/retry/")
+            press(f"{own}/cancel/", None, f"{own}/pause/", f"{own}/resume/")
+            run.refresh_from_db()
+            assert run.status == "cancelled"
+        press(f"/endpoints/{endpoint.pk}/wake/", None, f"/endpoints/{endpoint.pk}/send-all/")
+        press(f"/judges/{judge.pk}/canaries/", {"campaign": "small"})
+    press("/rubrics/new/", {"name": "Ours", "instructions": "Choose the better one."})

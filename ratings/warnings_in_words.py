@@ -13,6 +13,18 @@ if TYPE_CHECKING:
     from ratings.board import FittedBoard
 
 
+# Phrases of warnings that count some of the models: a page about others has no use for them.
+STAND_IN = "Some models hang on a single rater or prompt"
+NO_RATING = "no vote and no rating"
+PROVISIONAL = "such a rating is provisional (Firth’s method)"
+UNTESTED = "for an interval that has been tested"
+NO_INTERVAL = "no interval yet: too few votes, raters or prompts, or nearly all of them ties"
+THE_MEAN = "1000 is the mean of the models with enough votes and raters"
+UNRANKED = "listed unranked"
+ABOUT_SOME = (STAND_IN, NO_RATING, PROVISIONAL, UNTESTED, NO_INTERVAL, THE_MEAN, UNRANKED)
+GROUPS = "groups without any battle between them"
+
+
 def warnings_of(board: FittedBoard, standings: Sequence[Standing], without_maximum: int) -> Iterator[str]:
     """The board's warnings in a fixed order."""
     yield from _about_intervals(board)
@@ -48,7 +60,7 @@ def _about_intervals(board: FittedBoard) -> Iterator[str]:
             )
     if covariance.fallen_back.any():
         yield (
-            "Some models hang on a single rater or prompt: without its votes they couldn't be placed, and"
+            f"{STAND_IN}: without its votes they couldn't be placed, and"
             " invented half-won battles stand in for them (Firth’s method)."
         )
 
@@ -57,17 +69,17 @@ def _about_graph(standings: Sequence[Standing]) -> Iterator[str]:
     components = {s.component for s in standings if s.battles}
     if len(components) > 1:
         yield (
-            f"The votes fall into {len(components)} groups without any battle between them: each is a board"
+            f"The votes fall into {len(components)} {GROUPS}: each is a board"
             " of its own around the same mean, and ratings of different groups can't be compared."
         )
     silent = sum(not s.battles for s in standings)
     if silent:
-        yield f"{counted(silent, 'model has', 'models have')} no vote and no rating."
+        yield f"{counted(silent, 'model has', 'models have')} {NO_RATING}."
     unbounded = sum(s.unbounded_above or s.unbounded_below for s in standings)
     if unbounded:
         yield (
             f"{counted(unbounded, 'model has', 'models have')} won every battle, or lost every one, against"
-            " the rest: such a rating is provisional (Firth’s method), with a one-sided bound that takes"
+            f" the rest: {PROVISIONAL}, with a one-sided bound that takes"
             " votes as independent."
         )
 
@@ -78,22 +90,19 @@ def _about_competitors(board: FittedBoard, standings: Sequence[Standing]) -> Ite
         few = sum(getattr(s, f"too_few_{d.name}s") for s in standings if s.battles)
         if few and d.effective >= FEW_CLUSTERS:
             models = counted(few, "model was", "models were")
-            yield f"{models} judged {by} for an interval that has been tested."
+            yield f"{models} judged {by} {UNTESTED}."
     none = sum(s.no_interval for s in standings)
     if none:
-        yield (
-            f"{counted(none, 'model has', 'models have')} no interval yet: too few votes, raters or"
-            " prompts, or nearly all of them ties."
-        )
+        yield (f"{counted(none, 'model has', 'models have')} {NO_INTERVAL}.")
     apart = [s for s in standings if s.battles and not s.in_mean]
     if apart:
         yield (
-            "1000 is the mean of the models with enough votes and raters; it leaves out"
+            f"{THE_MEAN}; it leaves out"
             f" {counted(len(apart), 'model', 'models')} with fewer, or without a finite rating."
         )
     below = sum(0 < s.effective_votes < board.options.min_votes for s in standings)
     if below:
         yield (
             f"{counted(below, 'model', 'models')} with fewer than {board.options.min_votes} votes"
-            f" {'is' if below == 1 else 'are'} listed unranked."
+            f" {'is' if below == 1 else 'are'} {UNRANKED}."
         )

@@ -1,61 +1,139 @@
-"""What to be careful about on a board: warnings of its fits, what is left out, what its votes are."""
+"""What to be careful about: on a board's page, and on every other page that shows some of its numbers.
+
+Each page says what concerns what it shows, and leaves out what it says elsewhere in its own words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from arena.leaderboards import sentences
-from arena.leaderboards.models import Snapshot
+from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.looks import look_of, say_early
 from arena.leaderboards.style_words import feature
+from ratings.warnings_in_words import ABOUT_SOME, GROUPS
 
 if TYPE_CHECKING:
+    from arena.leaderboards.boards.board_page import Source
     from arena.leaderboards.boards.board_rows import Column
 
 
 @dataclass(frozen=True)
 class Caution:
-    """`boards` names the boards it holds for; empty: all that are shown."""
+    """`boards` names the boards it holds for, empty: all that are shown · judge: whose card says more."""
 
     text: str
-    boards: str
+    boards: str = ""
+    judge: int | None = None
 
 
+@dataclass(frozen=True)
+class Care:
+    """`more`: what a page leaves to a click."""
+
+    shown: list[Caution]
+    more: list[Caution]
+
+    @property
+    def every(self) -> list[Caution]:
+        return [*self.shown, *self.more]
+
+
+NO_CARE = Care([], [])
+RANKS, ALONE, MOVES = "ranks", "alone", "moves"
+"""Kinds a page may leave out: of ranks or moves that it doesn’t show, of people alone where it says so."""
 SHOWN_CAUTIONS = 4
 FEW_VOTES = 100
 
 
-def cautions_of(columns: Sequence[Column]) -> list[Caution]:
-    """What the fits warn of and what was left out, said once."""
-    shown = [(column.board.title, column.snapshot) for column in columns if column.snapshot]
+def care_of(
+    columns: Sequence[Column],
+    source: Source | None,
+    *,
+    about: Collection[int] = (),
+    leave: Collection[str] = (),
+    shown: int = SHOWN_CAUTIONS,
+) -> Care:
+    """What the fits of one source's boards warn of and what was left out, each said once.
+
+    about: the models that the page is about, none: all of them · leave: kinds that don't concern it.
+    """
+    there = [column for column in columns if column.snapshot]
+    if not there or source is None:
+        return NO_CARE
+    always = list(_always(source, leave))
+    found = cautions_of(there, about=about, leave=leave)
+    return Care([*always, *found[:shown]], found[shown:])
+
+
+def _always(source: Source, leave: Collection[str]) -> Iterator[Caution]:
+    """What holds of every board of its kind."""
+    if RANKS not in leave:
+        yield Caution(
+            _(
+                "Ranks are sets: at 95 % confidence, for all models at once, a model may hold any place in"
+                " its set."
+            )
+        )
+    if source.kind == Leaderboard.Source.JUDGE and source.judge:
+        words = _(
+            "All judgments are one judge’s: the intervals say nothing about another judge, or about people."
+        )
+        yield Caution(words, judge=source.judge.pk)
+    elif source.kind == Leaderboard.Source.PANEL:
+        yield Caution(
+            _(
+                "A row is what most judges of the same two responses found; without a majority it counts as"
+                " orders that disagree. Of several judges with one model only the newest is heard. The"
+                " intervals say nothing about other judges, or about people."
+            )
+        )
+
+
+def cautions_of(
+    columns: Sequence[Column], *, about: Collection[int] = (), leave: Collection[str] = ()
+) -> list[Caution]:
+    shown = [column for column in columns if column.snapshot]
     where: dict[str, list[str]] = {}
-    for title, snapshot in shown:
-        if snapshot.counts["votes"] < FEW_VOTES:
-            where.setdefault(_("Fewer than 100 votes: take every number for a sketch."), []).append(title)
-    for title, snapshot in shown:
-        for text in _cautions(snapshot):
-            where.setdefault(text, []).append(title)
+    for column in shown:
+        if column.snapshot and column.snapshot.counts["votes"] < FEW_VOTES:
+            few = _("Fewer than 100 votes: take every number for a sketch.")
+            where.setdefault(few, []).append(column.board.title)
+    for column in shown:
+        if column.snapshot:
+            for text in (
+                *_about_models(column, about),
+                *_cautions(column, column.snapshot, about, leave),
+            ):
+                where.setdefault(text, []).append(column.board.title)
     return [
         Caution(text, "" if len(boards) == len(shown) else sentences.list_names(boards))
         for text, boards in where.items()
     ]
 
 
-def _cautions(snapshot: Snapshot) -> Iterator[str]:
+def _cautions(
+    column: Column, snapshot: Snapshot, about: Collection[int], leave: Collection[str]
+) -> Iterator[str]:
     counts = snapshot.counts
     look = look_of(snapshot, snapshot.plan) if snapshot.plan else None
     if look is not None and look.is_interim:
         yield say_early(look)
+    if ALONE not in leave and not counts.get("combined", {"used": True})["used"]:
+        yield _("No judge is heard here: these are the votes of people alone.")
     yield from _about_texts(counts)
-    yield from snapshot.warnings
-    yield from _about_policies(counts.get("policy_moves", []), snapshot.options)
-    yield from _about_votes(snapshot)
-    yield from _about_moves(counts.get("moves"))
+    for warning in snapshot.warnings:
+        if not (about and _is_of_others(warning, column, about)):
+            yield warning
+    yield from _about_policies(counts.get("policy_moves", []), snapshot.options, RANKS not in leave)
+    yield from _about_votes(snapshot, about)
+    if MOVES not in leave:
+        yield from _about_moves(counts.get("moves"))
     # That a board of hard prompts leaves out the others is its definition.
     left_out = {reason: n for reason, n in counts["left_out"].items() if reason != "not_hard"}
     yield from sentences.say_left_out(left_out)
@@ -81,6 +159,48 @@ def _about_moves(moves: Mapping[str, Any] | None) -> Iterator[str]:
         yield words % {"n": f"{moves['mean_of']:,}", "points": sentences.signed(moves["offset"])}
 
 
+def _is_of_others(warning: str, column: Column, about: Collection[int]) -> bool:
+    """Counts some models, which `_about_models` names if they are those of the page; or divides others."""
+    if GROUPS in warning and len(about) > 1:
+        groups = {column.standings[one].component for one in about if one in column.standings}
+        return len(groups) < 2
+    return any(phrase in warning for phrase in ABOUT_SOME)
+
+
+ABOUT_MODEL = {
+    "unbounded_above": gettext_lazy(
+        "%(name)s has won every battle against the rest: its rating is provisional, without an upper bound."
+    ),
+    "unbounded_below": gettext_lazy(
+        "%(name)s has lost every battle against the rest: its rating is provisional, without a lower bound."
+    ),
+    "too_few_raters": gettext_lazy(
+        "%(name)s was judged by too few raters for an interval that has been tested."
+    ),
+    "too_few_prompts": gettext_lazy(
+        "%(name)s was judged on too few prompts for an interval that has been tested."
+    ),
+    "unranked": gettext_lazy("%(name)s has too few votes to be ranked."),
+    "no_interval": gettext_lazy(
+        "%(name)s has no interval yet: too few votes, raters or prompts, or nearly all of them ties."
+    ),
+}
+
+
+def _about_models(column: Column, about: Collection[int]) -> Iterator[str]:
+    """The flags of the page's models, but for those that all have: a warning says these already."""
+    if not about:
+        return
+    common = set.intersection(*(set(standing.flags) for standing in column.standings.values()))
+    for one in about:
+        standing = column.standings.get(one)
+        if standing is None:
+            continue
+        for flag in standing.flags:
+            if flag in ABOUT_MODEL and (flag not in common or len(column.standings) <= len(about)):
+                yield ABOUT_MODEL[flag] % {"name": standing.competitor.name}
+
+
 def say_blank(votes: int, responses: int) -> str:
     about = ngettext("one empty response", "one of %(n)s empty responses", responses)
     words = ngettext(
@@ -91,15 +211,25 @@ def say_blank(votes: int, responses: int) -> str:
     return words % {"votes": f"{votes:,}", "about": about % {"n": f"{responses:,}"}}
 
 
-def _about_policies(moves: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) -> Iterator[str]:
+def _about_policies(
+    moves: Sequence[Mapping[str, Any]], options: Mapping[str, Any], in_ranks: bool
+) -> Iterator[str]:
     """The other policy that moves a rank most; where none moves one there is nothing to say."""
     moved = [move for move in moves if move["largest_rank_move"]]
     if not moved:
         return
-    worst = max(moved, key=lambda move: (move["largest_rank_move"], move["largest_rating_move"]))
-    places = ngettext("%(n)d place", "%(n)d places", worst["largest_rank_move"])
-    words = _("Ranks hang on how draws are counted: if %(policy)s, a model moves by %(places)s.")
-    yield words % {"policy": _policy(worst, options), "places": places % {"n": worst["largest_rank_move"]}}
+    if in_ranks:
+        worst = max(moved, key=lambda move: (move["largest_rank_move"], move["largest_rating_move"]))
+        places = ngettext("%(n)d place", "%(n)d places", worst["largest_rank_move"])
+        how_far = places % {"n": worst["largest_rank_move"]}
+        words = _("Ranks hang on how draws are counted: if %(policy)s, a model moves by %(how_far)s.")
+    else:
+        worst = max(moved, key=lambda move: move["largest_rating_move"])
+        how_far = f"{worst['largest_rating_move']:.0f}"
+        words = _(
+            "Ratings hang on how draws are counted: if %(policy)s, a model moves by up to %(how_far)s points."
+        )
+    yield words % {"policy": _policy(worst, options), "how_far": how_far}
 
 
 def _policy(move: Mapping[str, Any], options: Mapping[str, Any]) -> str:
@@ -114,10 +244,10 @@ def _policy(move: Mapping[str, Any], options: Mapping[str, Any]) -> str:
 ONE_SIDED, SPARSE = 0.25, 0.1
 
 
-def _about_votes(snapshot: Snapshot) -> Iterator[str]:
+def _about_votes(snapshot: Snapshot, about: Collection[int]) -> Iterator[str]:
     """A hub, sides that never change, features of style that hardly ever differ; older ones don't know."""
     counts = snapshot.counts
-    if counts.get("hub"):
+    if counts.get("hub") and not (len(about) > 1 and counts["hub"] in about):
         hub = snapshot.standings.select_related("competitor").get(competitor=counts["hub"])
         words = _("%(name)s stands in %(share)s %% of the votes: most models are compared through it alone.")
         yield words % {"name": hub.competitor.name, "share": f"{100 * counts['hub_share']:.0f}"}

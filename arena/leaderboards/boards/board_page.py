@@ -71,8 +71,7 @@ class Page:
     simulated: str
     facts: list[board_facts.Fact]
     coefficients: list[board_facts.CoefficientRow]
-    cautions: list[board_cautions.Caution]
-    more_cautions: list[board_cautions.Caution] = field(default_factory=list)
+    care: board_cautions.Care
     terms: list[board_facts.Term] = field(default_factory=list)
     interval: str = "robust"
     resampled: str = ""
@@ -121,10 +120,9 @@ def build(
     tabs = sources(boards)
     source = choose_source(tabs, boards, wanted)
     if source is None:
-        return Page(None, [], [], [], axis_of([]), "", "", [], [], [])
+        return Page(None, [], [], [], axis_of([]), "", "", [], [], board_cautions.NO_CARE)
     interval = interval if interval in INTERVALS else INTERVALS[0]
     columns = columns_of(boards, source, interval)
-    cautions = board_cautions.cautions_of(columns)
     snapshots = [column.snapshot for column in columns if column.snapshot]
     simulated = board_facts.say_simulated(snapshots)
     ranking = columns[BOARDS.index(chosen)]
@@ -140,8 +138,8 @@ def build(
         simulated=simulated,
         facts=_facts(snapshots, source),
         coefficients=board_facts.coefficients_of(columns[-1].snapshot),
-        cautions=cautions[: board_cautions.SHOWN_CAUTIONS],
-        more_cautions=cautions[board_cautions.SHOWN_CAUTIONS :],
+        # What the strip of facts says of people alone isn't said again.
+        care=board_cautions.care_of(columns, source, leave={board_cautions.ALONE}),
         terms=board_facts.terms_of(snapshots[0]) if snapshots else [],
         interval=interval,
         resampled=board_facts.say_resampled(columns[0].snapshot),

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from arena.corpus.models import Competitor
-from arena.leaderboards.boards import board_facts
+from arena.leaderboards.boards import board_cautions, board_facts
 from arena.leaderboards.boards.board_page import Source, choose_source, columns_of, sources
 from arena.leaderboards.boards.board_rows import Column
 from arena.leaderboards.boards.compare_words import (
@@ -133,6 +133,7 @@ class Page:
     snapshots: list[Snapshot]
     registered: list[str]
     plans: str
+    care: board_cautions.Care
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,17 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
         snapshots=snapshots,
         registered=say_registered([one.column.snapshot for one in mine if one.column.snapshot]),
         plans=address_of_plans(boards[0].campaign),
+        care=_care(mine, source),
     )
+
+
+def _care(mine: Sequence[_Found], source: Source | None) -> board_cautions.Care:
+    """Of the boards that have both. No rank is shown here, and the headline says whose judgment it is."""
+    with_both = [one for one in mine if one.duel]
+    about = {pk for one in with_both if one.duel for pk in (one.duel.pair.first_id, one.duel.pair.second_id)}
+    leave = {board_cautions.RANKS, board_cautions.ALONE, board_cautions.MOVES}
+    columns = [one.column for one in with_both]
+    return board_cautions.care_of(columns, source, about=sorted(about), leave=leave)
 
 
 def _find(boards: Sequence[Leaderboard], tabs: Iterable[Source], choice: Choice) -> Iterator[_Found]:

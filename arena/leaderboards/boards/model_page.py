@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from arena.battles.models import Battle
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor
-from arena.leaderboards.boards import board_facts
+from arena.leaderboards.boards import board_cautions, board_facts
 from arena.leaderboards.boards.board_page import Source, choose_source, columns_of, sources
 from arena.leaderboards.boards.board_rows import Column, rank_words
 from arena.leaderboards.boards.duels import (
@@ -90,6 +90,7 @@ class Page:
     history: list[HistoryLine]
     exposure: list[ExposureLine]
     texts: Texts | None
+    care: board_cautions.Care
 
 
 def find_competitor(boards: Sequence[Leaderboard], name: str) -> Competitor | None:
@@ -118,6 +119,12 @@ def build(campaign: Campaign, boards: Sequence[Leaderboard], competitor: Competi
         history=list(_history(main, competitor)) if main else [],
         exposure=list(_exposure(campaign, competitor, _newest_cutoff(columns.values()))),
         texts=texts_of(campaign, competitor),
+        care=board_cautions.care_of(
+            [column for column in mine if competitor.pk in column.standings],
+            source,
+            about=[competitor.pk],
+            leave={board_cautions.MOVES},
+        ),
     )
 
 

@@ -11,6 +11,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from arena.leaderboards.boards.board_cautions import NO_CARE, RANKS, Care, care_of
+from arena.leaderboards.boards.board_facts import say_simulated
 from arena.leaderboards.boards.board_page import Source, choose_source, columns_of, sources
 from arena.leaderboards.boards.board_rows import Column
 from arena.leaderboards.boards.duels import NONE, say_share
@@ -83,6 +85,8 @@ class Page:
     leaderboard: Leaderboard | None
     charts: list[Chart]
     waiting: bool
+    simulated: str = ""
+    care: Care = NO_CARE
 
 
 def build(boards: Iterable[Leaderboard], wanted: str, board: str, order: str = "") -> Page:
@@ -99,7 +103,16 @@ def build(boards: Iterable[Leaderboard], wanted: str, board: str, order: str = "
     rows = stored_rows(column.snapshot, drawn.get("elo"))
     charts = [_sorted(_chart(name, drawn.get(name), rows), order) for name in TITLES]
     return Page(
-        tabs, source, columns, column.board.name, column.snapshot, column.leaderboard, charts, not drawn
+        tabs,
+        source,
+        columns,
+        column.board.name,
+        column.snapshot,
+        column.leaderboard,
+        charts,
+        not drawn,
+        say_simulated([column.snapshot]),
+        care_of([column], source, leave={RANKS}),
     )
 
 

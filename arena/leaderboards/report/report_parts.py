@@ -191,7 +191,7 @@ def _undecided(matter: Matter, draft: Draft) -> None:
         ],
         caption,
     )
-    for caution in [*matter.page.cautions, *matter.page.more_cautions]:
+    for caution in matter.page.care.every:
         draft.say(f"{caution.text}{f' ({caution.boards})' if caution.boards else ''}")
     excluded = Exclusion.objects.filter(campaign=matter.campaign).values_list("rule", "reason")
     draft.lay_out(

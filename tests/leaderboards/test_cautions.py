@@ -1,0 +1,124 @@
+"""What to be careful about stands once on every page that shows a board’s numbers, as far as it concerns them."""
+
+import pytest
+from django.utils.html import escape
+
+from arena.leaderboards.charts import drawing
+from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting.snapshots import take_snapshot
+from arena.leaderboards.models import Leaderboard, Snapshot, Standing
+from ratings.warnings_in_words import NO_INTERVAL, THE_MEAN
+from tests.conftest import past_triggers
+from tests.leaderboards.test_boards import text_of
+
+BOARD, CHARTS, REPORT = "/boards/joust/", "/boards/joust/charts/", "/boards/joust/report/"
+EMBER, GROVE = "/boards/joust/model/?name=Ember", "/boards/joust/model/?name=Grove"
+BOTH, OTHERS = "/boards/joust/compare/?a=Ember&b=Fjord", "/boards/joust/compare/?a=Grove&b=Heron"
+EVERY = (BOARD, CHARTS, REPORT, EMBER, GROVE, BOTH, OTHERS)
+
+
+@pytest.fixture(autouse=True)
+def hardly_any_resamples(settings):
+    settings.BOOTSTRAP_RESAMPLES = 2
+
+
+@pytest.fixture
+def overall(voted_campaign) -> Snapshot:
+    """An overall board of five models, and it alone."""
+    board = ensure_leaderboards(voted_campaign("joust").campaign)[0]
+    snapshot = take_snapshot(board).snapshot
+    Leaderboard.objects.exclude(pk=board.pk).delete()
+    return snapshot
+
+
+def with_changes(snapshot: Snapshot, *, warnings=(), flags=(), **counts) -> None:
+    """`flags`: of Ember, whose standing carries them."""
+
+    def change() -> None:
+        rows = Snapshot.objects.filter(pk=snapshot.pk)
+        rows.update(counts=snapshot.counts | counts, warnings=list(warnings))
+        Standing.objects.filter(snapshot=snapshot).update(flags=[])
+        Standing.objects.filter(snapshot=snapshot, competitor__name="Ember").update(flags=list(flags))
+
+    past_triggers(change)
+
+
+def pages_that_say(words: str, signed_in) -> set[str]:
+    ravi = signed_in("ravi")
+    told = {page: text_of(ravi.get(page)).count(escape(words)) for page in EVERY}
+    assert set(told.values()) <= {0, 1}, told
+    return {page for page, times in told.items() if times}
+
+
+FEW = "Too few raters: 4, worth 3.1 equally active ones; at fewer than 10 the intervals aren't tested."
+MEAN = f"{THE_MEAN}; it leaves out 1 model with fewer, or without a finite rating."
+NONE = f"1 model has {NO_INTERVAL}."
+
+
+@pytest.mark.parametrize(
+    ("changes", "words", "pages"),
+    [
+        ({"warnings": [FEW]}, FEW, EVERY),
+        ({"warnings": [MEAN]}, MEAN, (BOARD, CHARTS, REPORT)),
+        ({"warnings": [NONE], "flags": ["no_interval"]}, NONE, (BOARD, CHARTS, REPORT)),
+        ({"warnings": [NONE], "flags": ["no_interval"]}, "Ember has no interval yet", (EMBER, BOTH)),
+        ({"distinct_texts": 19}, "have only 19 different texts", EVERY),
+        ({"one_sided": 0.9}, "In 90 % of the votes the same model of the two always stood first", EVERY),
+        ({}, "Ranks are sets", (BOARD, REPORT, EMBER, GROVE)),
+        (
+            {"votes_about_blank_responses": 7, "blank_responses": 2},
+            "7 votes are about one of 2 empty responses",
+            EVERY,
+        ),
+    ],
+    ids=["raters", "mean", "interval", "whose interval", "texts", "sides", "ranks", "blank"],
+)
+def test_a_page_repeats_what_concerns_what_it_shows(overall, signed_in, changes, words, pages):
+    with_changes(overall, **changes)
+    assert pages_that_say(words, signed_in) == set(pages)
+
+
+def test_two_models_are_told_of_a_hub_only_if_it_is_neither_of_them(overall, signed_in):
+    ember = Standing.objects.get(snapshot=overall, competitor__name="Ember").competitor_id
+    with_changes(overall, hub=ember, hub_share=0.8)
+    assert pages_that_say("Ember stands in 80 % of the votes", signed_in) == set(EVERY) - {BOTH}
+
+
+def test_how_draws_are_counted_is_told_in_ranks_where_ranks_are_shown_and_else_in_points(overall, signed_in):
+    move = overall.counts["policy_moves"][0] | {"largest_rank_move": 3, "largest_rating_move": 12.3}
+    with_changes(overall, policy_moves=[move])
+    assert pages_that_say("a model moves by 3 places", signed_in) == {BOARD, REPORT, EMBER, GROVE}
+    assert pages_that_say("a model moves by up to 12 points", signed_in) == {CHARTS, BOTH, OTHERS}
+
+
+def test_groups_that_nothing_connects_are_told_with_two_models_if_they_stand_apart(overall, signed_in):
+    words = "The votes fall into 2 groups without any battle between them: each is a board of its own."
+    with_changes(overall, warnings=[words])
+    assert pages_that_say(words, signed_in) == set(EVERY) - {BOTH, OTHERS}
+    ember = Standing.objects.filter(snapshot=overall, competitor__name="Ember")
+    past_triggers(lambda: ember.update(component=1))
+    assert pages_that_say(words, signed_in) == set(EVERY) - {OTHERS}
+
+
+def test_every_page_says_once_that_votes_are_simulated(overall, signed_in):
+    drawing.draw(overall)
+    assert pages_that_say("All 600 votes on this page are simulated.", signed_in) == set(EVERY)
+
+
+def test_what_is_too_much_for_a_page_is_a_click_away(overall, signed_in):
+    with_changes(overall, warnings=[f"Warning {letter}." for letter in "abcdef"])
+    ravi = signed_in("ravi")
+    for page in (CHARTS, EMBER, BOTH):
+        html = ravi.get(page).content.decode()
+        assert "Warning d." in html and "Warning e." not in html
+        assert '/boards/joust/?board=overall&amp;source=raters#care">2 more' in html
+    assert "Warning f." in ravi.get(BOARD).content.decode()
+
+
+def test_a_combined_board_that_fell_back_says_so_once(overall, signed_in):
+    rows = Leaderboard.objects.filter(pk=overall.leaderboard_id)
+    rows.update(source=Leaderboard.Source.COMBINED)
+    with_changes(overall, combined={"used": False, "refused": True, "gain": 0.0})
+    words = "No judge is heard here"
+    assert pages_that_say(words, signed_in) == {CHARTS, EMBER, GROVE}
+    assert pages_that_say("ccording to people alone", signed_in) == {BOARD, REPORT, BOTH, OTHERS}

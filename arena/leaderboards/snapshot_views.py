@@ -1,5 +1,6 @@
 """Snapshots: a page of its own for each, where citations lead; a board's list; what moved between two."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -90,35 +91,64 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
 def snapshot_diff(request: HttpRequest, campaign: str, slug: str) -> HttpResponse:
     """?before=…&after=…; by default the newest against the one before it."""
     leaderboard = get_leaderboard(request, campaign, slug)
-    after = chosen(leaderboard, request.GET.get("after", ""), None)
-    before = chosen(leaderboard, request.GET.get("before", ""), after)
+    choice = choose(leaderboard, request.GET.get("before", ""), request.GET.get("after", ""))
     context: dict[str, Any] = {
         "campaign": leaderboard.campaign,
         "leaderboard": leaderboard,
-        "snapshots": leaderboard.snapshots.all()[:AT_ONCE],
-        "before": before,
-        "after": after,
+        "snapshots": choosable(leaderboard, choice),
+        "choice": choice,
         "section": "boards",
     }
-    if before and after:
-        diff = diff_of(before, after)
+    if choice.before and choice.after:
+        diff = diff_of(choice.before, choice.after)
         context |= {
             "diff": diff,
             "counts": counts_of(diff),
             "options": options_of(diff),
             "lines": [(moved, *words_of(moved)) for moved in diff.moved],
         }
-    return render(request, "leaderboards/snapshot_diff.html", context)
+    status = 404 if choice.is_unknown else 200
+    return render(request, "leaderboards/snapshot_diff.html", context, status=status)
 
 
-def chosen(leaderboard: Leaderboard, wanted: str, below: Snapshot | None) -> Snapshot | None:
-    if wanted:
-        found = leaderboard.snapshots.filter(pk=as_id(wanted)).first()
-        if found is None:
-            raise Http404
-        return found
+@dataclass(frozen=True)
+class Choice:
+    """Two snapshots, the older one first. Without them, or where they aren't as asked, `words` say why."""
+
+    before: Snapshot | None = None
+    after: Snapshot | None = None
+    words: str = ""
+    is_unknown: bool = False
+
+
+def choosable(leaderboard: Leaderboard, choice: Choice) -> list[Snapshot]:
+    """The newest, and the two chosen however old they are."""
+    newest = list(leaderboard.snapshots.all()[:AT_ONCE])
+    chosen = {one.pk: one for one in (choice.before, choice.after) if one}
+    old = chosen.keys() - {one.pk for one in newest}
+    return newest + [chosen[pk] for pk in sorted(old, reverse=True)]
+
+
+def choose(leaderboard: Leaderboard, before: str, after: str) -> Choice:
+    """By number; whichever isn't asked for is the newest, or the one before the other."""
     snapshots = leaderboard.snapshots.all()
-    return (snapshots.filter(pk__lt=below.pk) if below else snapshots).first()
+    asked = {wanted: snapshots.filter(pk=as_id(wanted)).first() for wanted in (before, after) if wanted}
+    if unknown := [wanted for wanted, found in asked.items() if found is None]:
+        # Whether another board has it is nobody's business who may not see that board.
+        words = _("This board has no snapshot %(number)s. Choose two of its own.")
+        return Choice(words=words % {"number": " or ".join(unknown)}, is_unknown=True)
+    to = asked[after] if after else snapshots.first()
+    since = asked[before] if before else snapshots.filter(pk__lt=to.pk).first() if to else None
+    if since and since == to:
+        words = _("That is snapshot %(number)d twice: nothing can have moved. Choose two.")
+        return Choice(words=words % {"number": since.pk})
+    if since is None or to is None:
+        words = _("Nothing is older than snapshot %(number)d.") % {"number": to.pk} if after and to else ""
+        return Choice(words=words or _("It takes two snapshots to see what moved, and this board has fewer."))
+    if since.pk < to.pk:
+        return Choice(since, to)
+    words = _("Snapshot %(newer)d is the newer one: shown is what moved from %(older)d to %(newer)d.")
+    return Choice(to, since, words % {"newer": since.pk, "older": to.pk})
 
 
 COUNTED = {

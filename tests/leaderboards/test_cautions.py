@@ -1,4 +1,4 @@
-"""What to be careful about stands once on every page that shows a board’s numbers, as far as it concerns them."""
+"""What to be careful about stands once on every page with a board’s numbers, as far as it concerns them."""
 
 import pytest
 from django.utils.html import escape

@@ -21,7 +21,7 @@ from arena.leaderboards.charts.chart_rows import ChartRows, rows_of
 from arena.leaderboards.charts.chart_scheme import MOST_LINES, MOST_SLOPES
 from arena.leaderboards.defaults import MOST_CATEGORIES
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
-from arena.leaderboards.sentences import signed
+from arena.leaderboards.sentences import list_names, signed
 from arena.row_numbers import as_id
 
 TITLES = {
@@ -159,7 +159,12 @@ def _chart(name: str, chart: SnapshotChart | None, rows: ChartRows) -> Chart:
         )
         % {"title": title, "n": len(rows.models)},
         table=TABLES[name](rows),
-        note=" ".join(filter(None, (say_cut(name, rows), say_order(name, rows), say_bands(name, rows)))),
+        note=" ".join(
+            filter(
+                None,
+                (say_cut(name, rows), say_order(name, rows), say_bands(name, rows), say_outside(name, rows)),
+            )
+        ),
     )
 
 
@@ -207,6 +212,35 @@ def say_bands(name: str, rows: ChartRows) -> str:
         overlapping,
     )
     return words % {"n": overlapping, "all": len(rows.elo)}
+
+
+BAND_MISSES = 0.05
+"""Of shuffled orders, so many leave the band of a model: it is drawn for each by itself."""
+
+
+def say_outside(name: str, rows: ChartRows) -> str:
+    """Which models end outside their band, and how many would by chance."""
+    if name != "elo" or not rows.elo:
+        return ""
+    outside = [one["model"] for one in rows.elo if not one["lower"] <= one["rating"] <= one["upper"]]
+    if not outside:
+        return _("Every model ends within its band, as in a shuffled order.")
+    words = ngettext(
+        "%(names)s ends outside its band: in 19 of 20 shuffled orders a model doesn’t, so of %(all)d models"
+        " about %(chance)s would by chance alone. More say that models, raters or prompts changed meanwhile.",
+        "%(names)s end outside their bands: in 19 of 20 shuffled orders a model doesn’t, so of %(all)d models"
+        " about %(chance)s would by chance alone. More say that models, raters or prompts changed meanwhile.",
+        len(outside),
+    )
+    chance = BAND_MISSES * len(rows.elo)
+    return words % {
+        "names": list_names(outside),
+        "all": len(rows.elo),
+        "chance": f"{chance:.0f}" if chance >= 1.5 else f"{chance:.1f}",
+    }
+
+
+NOTES = (say_cut, say_order, say_bands, say_outside)
 
 
 def _ratings(rows: ChartRows) -> Table:
@@ -308,10 +342,11 @@ def _price(rows: ChartRows) -> Table:
 def _elo(rows: ChartRows) -> Table:
     found = [[one["model"], *(_points(one[end]) for end in ("rating", "lower", "upper"))] for one in rows.elo]
     note = _(
-        "In the order of the battles, from 1000, K = 4. The band is what 200 shuffled orders of the same"
-        " votes give: so much of the figure is chance. It is no interval; the board above has those."
+        "In the order of the battles, from 1000, K = 4. The band holds the figures that 95 % of 200"
+        " shuffled orders of the same votes end at: so much is chance. It is no interval of a model’s"
+        " strength; the board has those."
     )
-    return Table([_("Online Elo"), _("from"), _("to")] if found else [], found, note)
+    return Table([_("Online Elo"), _("band from"), _("band to")] if found else [], found, note)
 
 
 def _signed(value: float | None) -> str:

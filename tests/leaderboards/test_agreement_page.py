@@ -52,10 +52,38 @@ def test_peoples_alpha_and_agreement_are_those_of_the_table_of_their_votes(overl
     assert "can be read in more than one way" not in page_of(signed_in, small)
 
 
-def test_people_who_agree_little_make_the_guide_ambiguous(overlapping, signed_in):
+@pytest.mark.parametrize(
+    ("kappa", "said"),
+    [
+        (
+            {"estimate": 0.4, "lower": 0.3, "upper": 0.55},
+            "κ is 0.40 (0.30 … 0.55), all of its interval below 0.6",
+        ),
+        (
+            {"estimate": 0.55, "lower": 0.4, "upper": 0.7},
+            "isn’t settled: κ is 0.55 (0.40 … 0.70), and could be",
+        ),
+        (
+            {"estimate": 0.65, "lower": 0.5, "upper": 0.8},
+            "isn’t settled: κ is 0.65 (0.50 … 0.80), and could be",
+        ),
+        ({"estimate": 0.5, "lower": None, "upper": None}, "isn’t settled: κ is 0.50, and could be"),
+        ({"estimate": 0.9, "lower": None, "upper": None}, ""),
+        ({"estimate": 0.8, "lower": 0.7, "upper": 0.9}, ""),
+    ],
+)
+def test_that_people_agree_little_is_said_by_the_interval(overlapping, signed_in, kappa, said):
     small = overlapping(8)
-    campaign_agreement.compute(small.campaign)
-    assert "can be read in more than one way" in page_of(signed_in, small)
+    stored = campaign_agreement.compute(small.campaign)
+    stored.figures["people"]["two"]["kappa"] |= kappa
+    stored.figures["categories"] = []
+    stored.save()
+    page = page_of(signed_in, small)
+    assert said in page
+    assert ("can be read in more than one way" in page) == ("all of its" in said)
+    assert ('<span class="tag bad">low</span>' in page) == ("all of its" in said)
+    assert ("low or not: open" in page) == ("isn’t settled" in said)
+    assert ("agree little" in page or "isn’t settled" in page) == bool(said)
 
 
 def test_a_judge_is_laid_beside_people_and_beside_another_judge(overlapping, cast, signed_in):

@@ -6,6 +6,7 @@ from arena.corpus.models import Response
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard, Standing
+from tests.conftest import past_triggers
 from tests.leaderboards.test_boards import show_to, text_of
 from tests.leaderboards.test_compare import close
 
@@ -64,8 +65,21 @@ def test_exposure_counts_its_battles_and_says_that_no_propensity_was_recorded(jo
     mine = joust.campaign.battles.filter(competitor_a__name="Grove").count()
     mine += joust.campaign.battles.filter(competitor_b__name="Grove").count()
     (line,) = page.exposure
-    assert (line.battles, line.share) == (mine, f"{100 * mine / 600:.0f} %")
+    assert (line.kind, line.battles) == ("votes that came in a file", mine)
+    assert line.share == f"{100 * mine / 600:.0f} %"
     assert line.propensity == "not recorded"
+
+
+def test_battles_shown_to_raters_and_judgments_from_a_file_are_told_apart(joust, signed_in):
+    battles = joust.campaign.battles.filter(competitor_a__name="Grove")
+    judged, drawn, *_rest = battles.order_by("pk").values_list("pk", flat=True)
+    past_triggers(lambda: battles.filter(pk=judged).update(rater=None))
+    past_triggers(lambda: battles.filter(pk=drawn).update(kind="regular", propensity=0.1))
+    page = signed_in("ravi").get(PAGE, {"name": "Grove"}).context["page"]
+    assert [(line.kind, line.battles, line.propensity) for line in page.exposure][::2] == [
+        ("shown to raters here", 1, "0.1000"),
+        ("judgments that came in a file", 1, "not recorded"),
+    ]
 
 
 def test_a_model_of_no_snapshot_is_not_found(joust, signed_in):

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET
 from arena.battles.models import Vote
 from arena.campaigns.models import Campaign
 from arena.leaderboards.agreement.agreement_models import CampaignAgreement
-from arena.leaderboards.agreement.judge_figures import has_interval
+from arena.leaderboards.agreement.judge_figures import has_interval, level_of
 from arena.raters import access
 from arena.raters.models import Rater, Role
 
@@ -33,7 +33,7 @@ class Line:
     decisive: str
     kappa: str
     alpha: str
-    is_low: bool
+    level: str
 
 
 @require_GET
@@ -45,7 +45,7 @@ def board_agreement(request: HttpRequest, campaign: str) -> HttpResponse:
     context: dict[str, Any] = {"campaign": shown, "known": known, "section": "boards"}
     if known:
         figures = known.figures
-        below = figures["ambiguous_below"]
+        below, found = figures["ambiguous_below"], people_agree(figures["people"])
         context |= {
             "lines": list(lines(figures, below)),
             "categories": [
@@ -53,7 +53,8 @@ def board_agreement(request: HttpRequest, campaign: str) -> HttpResponse:
                 for one in figures["categories"]
             ],
             "simulated": say_simulated(shown),
-            "is_ambiguous": is_ambiguous(figures["people"], below),
+            "level": level_of(found, below),
+            "found": _number(found),
             "below": below,
             "left_out": figures["pairs"] - figures["looked_at"],
             "is_behind": known.is_behind,
@@ -70,10 +71,9 @@ def say_simulated(campaign: Campaign) -> str:
     )
 
 
-def is_ambiguous(people: dict[str, Any], below: float) -> bool:
-    """People's kappa, or alpha where there is no kappa, is low; nothing is said where neither is known."""
-    kappa = (people["two"] or {}).get("kappa") or people["alpha"]
-    return kappa is not None and kappa["estimate"] < below
+def people_agree(people: dict[str, Any]) -> dict[str, Any] | None:
+    """Their kappa, or alpha where there is no kappa."""
+    return (people["two"] or {}).get("kappa") or people["alpha"]
 
 
 def lines(figures: dict[str, Any], below: float) -> Iterator[Line]:
@@ -90,7 +90,7 @@ def _line(
     label: str, found: dict[str, Any] | None, below: float, alpha: dict[str, Any] | None = None
 ) -> Line:
     if found is None:
-        return Line(label, "0", NONE, NONE, NONE, NONE, False)
+        return Line(label, "0", NONE, NONE, NONE, NONE, "")
     kappa = found["kappa"]
     return Line(
         label=label,
@@ -99,7 +99,7 @@ def _line(
         decisive=_percent(found["decisive"]),
         kappa=_number(kappa),
         alpha=_number(alpha),
-        is_low=kappa is not None and kappa["estimate"] < below,
+        level=level_of(kappa, below),
     )
 
 

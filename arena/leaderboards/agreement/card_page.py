@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from arena.leaderboards.agreement.card_models import JudgeCard
-from arena.leaderboards.agreement.judge_figures import TOLERABLE, has_interval
+from arena.leaderboards.agreement.judge_figures import LOW, TOLERABLE, has_interval, kappa_with_ends, level_of
 
 Plain = dict[str, Any]
 # Below so many prompts an agreement says little, whatever it is.
@@ -358,9 +358,12 @@ def _about_people(found: Plain | None) -> Iterator[str]:
         )
         yield words % {"n": prompts, "least": FEW_PROMPTS}
     people = found["people"]
-    if people and people["kappa"] and people["kappa"]["estimate"] < found["ambiguous_below"]:
-        words = _("People agree little with each other (κ %(kappa)s): the guide may be ambiguous.")
-        yield words % {"kappa": f"{people['kappa']['estimate']:.2f}"}
+    kappa = people and people["kappa"]
+    level = level_of(kappa, found["ambiguous_below"])
+    if kappa and level:
+        little = _("People agree little with each other (κ %(kappa)s): the guide may be ambiguous.")
+        open_ = _("Whether people agree well with each other isn’t settled (κ %(kappa)s).")
+        yield (little if level == LOW else open_) % {"kappa": kappa_with_ends(kappa)}
     mine, longer = found["votes"]["every"]["estimate"], found["longer"]["every"]["estimate"]
     if mine <= longer:
         words = _("Taking the longer one agrees with people at least as often: %(longer)s against %(mine)s.")

@@ -55,6 +55,27 @@ def has_interval(found: Plain) -> bool:
     return found["lower"] is not None and found["upper"] is not None and (counted is None or counted >= 2)
 
 
+LOW, MAYBE_LOW = "low", "maybe"
+
+
+def level_of(found: Plain | None, below: float) -> str:
+    """LOW where the whole interval lies below, MAYBE_LOW where it doesn't settle that; else empty."""
+    if found is None:
+        return ""
+    if not has_interval(found):
+        return MAYBE_LOW if found["estimate"] < below else ""
+    if found["upper"] < below:
+        return LOW
+    return MAYBE_LOW if found["lower"] < below else ""
+
+
+def kappa_with_ends(kappa: Plain) -> str:
+    told = f"{kappa['estimate']:.2f}"
+    if has_interval(kappa):
+        told = f"{told}, {kappa['lower']:.2f} … {kappa['upper']:.2f}"
+    return told.replace("-", "−")
+
+
 def plain_mean(found: Mean) -> Plain:
     return {name: getattr(found, name) for name in ("estimate", "lower", "upper", "n", "clusters")}
 

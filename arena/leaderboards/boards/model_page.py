@@ -8,8 +8,8 @@ from datetime import datetime
 
 from django.db.models import Avg, Count, Q
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from arena.battles.models import Battle
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor
 from arena.leaderboards.boards import board_cautions, board_facts
@@ -203,17 +203,32 @@ def _exposure(campaign: Campaign, competitor: Competitor, until: datetime) -> It
     Up to the newest snapshot, like all else on the page: a count that moves with each draw would tell a rater
     whom they have before them.
     """
-    battles = campaign.battles.filter(drawn_at__lte=until).order_by()
+    battles = campaign.battles.filter(drawn_at__lte=until).order_by().annotate(seen=Q(rater__isnull=False))
     mine = battles.filter(Q(competitor_a=competitor) | Q(competitor_b=competitor))
-    totals = dict(battles.values_list("kind").annotate(n=Count("pk")))
-    rows = mine.values_list("kind").annotate(n=Count("pk"), mean=Avg("propensity")).order_by("kind")
-    for kind, n, mean in rows:
+    totals = {
+        (kind, seen): n for kind, seen, n in battles.values_list("kind", "seen").annotate(n=Count("pk"))
+    }
+    rows = mine.values_list("kind", "seen").annotate(n=Count("pk"), mean=Avg("propensity"))
+    for kind, seen, n, mean in sorted(rows, key=lambda row: list(MET).index(row[:2])):
         yield ExposureLine(
-            kind=str(Battle.Kind(kind).label),
+            kind=str(MET[kind, seen]),
             battles=n,
-            share=say_share(n / totals[kind]),
+            share=say_share(n / totals[kind, seen]),
             propensity=_("not recorded") if mean is None else f"{mean:.4f}",
         )
+
+
+MET = {
+    ("regular", True): gettext_lazy("shown to raters here"),
+    ("repeat", True): gettext_lazy("shown again, as a repeat"),
+    ("gold", True): gettext_lazy("shown as a gold battle"),
+    ("recorded", True): gettext_lazy("votes that came in a file"),
+    ("regular", False): gettext_lazy("judged here, shown to nobody"),
+    ("recorded", False): gettext_lazy("judgments that came in a file"),
+    ("repeat", False): gettext_lazy("repeats without a rater"),
+    ("gold", False): gettext_lazy("gold battles without a rater"),
+}
+"""How a battle came about, by its kind and whether a rater has it."""
 
 
 def _record(wins: int, losses: int, ties: int) -> str:

@@ -16,6 +16,8 @@ from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
 from arena.leaderboards.schedule import request_snapshot, request_snapshots
+from arena.leaderboards.sentences import signed
+from arena.leaderboards.style_words import say_typical, worth_of
 from arena.raters.models import Rater
 from tests.conftest import past_triggers
 
@@ -105,9 +107,24 @@ def test_the_worth_of_style_is_told_in_points(joust, signed_in):
     words = text_of(signed_in("ravi").get(PAGE))
     length = Snapshot.objects.get(leaderboard__slug="joust-style").coefficients[0]
     assert length["name"] == "length"
-    assert re.search(
-        rf"length in characters \+{length['points']:.0f} .*? \+{length['per_doubling']:.0f} ", words
-    )
+    doubled = [
+        signed(length["per_doubling"] * end / length["estimate"])
+        for end in (length["lower"], length["upper"])
+    ]
+    told = rf"length in characters \+{length['points']:.0f} .*? \+{length['per_doubling']:.0f} "
+    assert re.search(told + re.escape(" … ".join(doubled)), words)
+    times = (1 + length["scale"]) / (1 - length["scale"])
+    assert f"so much more than the other: length in characters {times:.1f} times," in words
+
+
+def test_twice_as_much_has_the_interval_of_its_coefficient_in_its_own_unit():
+    told = {"name": "length", "points": 40.0, "per_doubling": 10.0, "lower": 0.1, "upper": 0.3, "scale": 0.5}
+    worth = worth_of(told, "characters")
+    assert worth.doubled_lower == pytest.approx(worth.lower / 4) and worth.doubled_upper > worth.doubled
+    assert worth.times == 3
+    unknown = worth_of(told | {"per_doubling": None, "lower": None, "upper": None}, "tokens")
+    assert (unknown.doubled_lower, unknown.doubled_upper, unknown.times) == (None, None, None)
+    assert say_typical([unknown]) == ""
 
 
 def test_simulated_votes_are_named_wherever_they_are_shown(joust, signed_in):

@@ -276,8 +276,8 @@ def test_style_and_history_are_drawn_where_there_is_something_to_show(joust, cas
     from arena.leaderboards.charts.chart_specs import spec_of as spec
 
     style = Snapshot.objects.get(leaderboard__slug="joust-style")
-    features = {one["feature"] for one in rows_of(style).coefficients}
-    assert features == {"length", "headings", "list_items", "bold"} & features != set()
+    features = {one["name"] for one in rows_of(style).coefficients}
+    assert features == {"length in characters", "headings", "list items", "bold passages"} & features != set()
     assert spec("style", rows_of(style), LIGHT)
     with pytest.raises(NothingToDrawError, match="two snapshots"):
         spec("history", rows_of(overall()), LIGHT)

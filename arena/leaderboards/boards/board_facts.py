@@ -14,8 +14,7 @@ from arena.corpus.models import HARD_AT_LEAST, HARD_CRITERIA
 from arena.leaderboards import sentences
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.sentences import signed
-from arena.leaderboards.style_words import feature
-from ratings.scale import POINTS_PER_LOG_ODDS
+from arena.leaderboards.style_words import Worth, worth_of
 
 if TYPE_CHECKING:
     pass
@@ -48,6 +47,7 @@ class CoefficientRow:
     interval: str
     settled: bool
     doubled: str
+    doubled_interval: str
 
 
 def say_simulated(snapshots: Sequence[Snapshot]) -> str:
@@ -222,25 +222,28 @@ def _check(check: dict | None) -> Fact:
     return Fact(shown, before=words, after=_("points"))
 
 
-def coefficients_of(snapshot: Snapshot | None) -> list[CoefficientRow]:
+def worths_of(snapshot: Snapshot | None) -> list[Worth]:
     if snapshot is None:
         return []
     unit = snapshot.counts["length_unit"]
-    return [_coefficient(coefficient, unit) for coefficient in snapshot.coefficients]
+    return [worth_of(coefficient, unit) for coefficient in snapshot.coefficients]
 
 
-def _coefficient(coefficient: dict, unit: str) -> CoefficientRow:
-    lower, upper = coefficient["lower"], coefficient["upper"]
-    bounded = lower is not None and upper is not None
-    doubled = coefficient["per_doubling"]
+def coefficients_of(snapshot: Snapshot | None) -> list[CoefficientRow]:
+    return [_coefficient(worth) for worth in worths_of(snapshot)]
+
+
+def _coefficient(worth: Worth) -> CoefficientRow:
+    lower, upper = worth.lower, worth.upper
     return CoefficientRow(
-        name=feature(coefficient["name"], unit),
-        typical=signed(coefficient["points"]),
-        interval=_in_points(lower, upper) if bounded else "",
-        settled=bounded and (lower > 0 or upper < 0),
-        doubled="" if doubled is None else signed(doubled),
+        name=worth.name,
+        typical=signed(worth.points),
+        interval=_ends(lower, upper),
+        settled=lower is not None and upper is not None and (lower > 0 or upper < 0),
+        doubled="" if worth.doubled is None else signed(worth.doubled),
+        doubled_interval=_ends(worth.doubled_lower, worth.doubled_upper),
     )
 
 
-def _in_points(lower: float, upper: float) -> str:
-    return f"{signed(lower * POINTS_PER_LOG_ODDS)} … {signed(upper * POINTS_PER_LOG_ODDS)}"
+def _ends(lower: float | None, upper: float | None) -> str:
+    return "" if lower is None or upper is None else f"{signed(lower)} … {signed(upper)}"

@@ -30,6 +30,7 @@ from arena.leaderboards.intervals import Axis
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
 from arena.leaderboards.plans.looks import say_newer
 from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
+from arena.leaderboards.style_words import say_typical
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ class Page:
     facts: list[board_facts.Fact]
     coefficients: list[board_facts.CoefficientRow]
     care: board_cautions.Care
+    typical: str = ""
     terms: list[board_facts.Term] = field(default_factory=list)
     interval: str = "robust"
     resampled: str = ""
@@ -138,6 +140,7 @@ def build(
         simulated=simulated,
         facts=_facts(snapshots, source),
         coefficients=board_facts.coefficients_of(columns[-1].snapshot),
+        typical=say_typical(board_facts.worths_of(columns[-1].snapshot)),
         # What the strip of facts says of people alone isn't said again.
         care=board_cautions.care_of(columns, source, leave={board_cautions.ALONE}),
         terms=board_facts.terms_of(snapshots[0]) if snapshots else [],

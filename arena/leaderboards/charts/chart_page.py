@@ -22,6 +22,7 @@ from arena.leaderboards.charts.chart_scheme import MOST_LINES, MOST_SLOPES
 from arena.leaderboards.defaults import MOST_CATEGORIES
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
 from arena.leaderboards.sentences import list_names, signed
+from arena.leaderboards.style_words import Worth, say_typical
 from arena.row_numbers import as_id
 
 TITLES = {
@@ -50,6 +51,7 @@ class Table:
     head: list[str]
     rows: list[list[str]]
     note: str = ""
+    first: str = ""
 
 
 @dataclass(frozen=True)
@@ -159,12 +161,7 @@ def _chart(name: str, chart: SnapshotChart | None, rows: ChartRows) -> Chart:
         )
         % {"title": title, "n": len(rows.models)},
         table=TABLES[name](rows),
-        note=" ".join(
-            filter(
-                None,
-                (say_cut(name, rows), say_order(name, rows), say_bands(name, rows), say_outside(name, rows)),
-            )
-        ),
+        note=" ".join(filter(None, (say(name, rows) for say in NOTES))),
     )
 
 
@@ -326,12 +323,14 @@ def _history(rows: ChartRows) -> Table:
 
 
 def _style(rows: ChartRows) -> Table:
-    found = [
-        [one["feature"], *(_signed(one[name]) for name in ("points", "lower", "upper", "doubled"))]
-        for one in rows.coefficients
-    ]
-    head = [_("Points, typical difference"), _("from"), _("to"), _("Twice as much")]
-    return Table(head if found else [], found)
+    found = [[one["name"], *(_signed(one[name]) for name in WORTH)] for one in rows.coefficients]
+    ends = [_("from"), _("to")]
+    head = [_("Points, typical difference"), *ends, _("Twice as much"), *ends]
+    note = say_typical([Worth(**one) for one in rows.coefficients])
+    return Table(head if found else [], found, note, _("More of"))
+
+
+WORTH = ("points", "lower", "upper", "doubled", "doubled_lower", "doubled_upper")
 
 
 def _price(rows: ChartRows) -> Table:

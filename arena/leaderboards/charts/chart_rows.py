@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.db.models import Avg
@@ -14,7 +14,8 @@ from arena.leaderboards.boards.duels import tie_odds_of
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.fitting.elo_track import EloTrack
 from arena.leaderboards.models import CategoryRating, Snapshot, Standing
-from ratings.scale import POINTS_PER_LOG_ODDS, expected_score
+from arena.leaderboards.style_words import worth_of
+from ratings.scale import expected_score
 
 
 @dataclass(frozen=True)
@@ -63,16 +64,7 @@ def rows_of(snapshot: Snapshot, track: EloTrack | None = None) -> ChartRows:
         cells,
         _categories(snapshot, names, ratings),
         list(_slopes(snapshot)),
-        [
-            {
-                "feature": one["name"],
-                "points": one["points"],
-                "lower": _in_points(one["lower"]),
-                "upper": _in_points(one["upper"]),
-                "doubled": one["per_doubling"],
-            }
-            for one in snapshot.coefficients
-        ],
+        [asdict(worth_of(one, snapshot.counts["length_unit"])) for one in snapshot.coefficients],
         list(_prices(snapshot, standings)),
         list(_history(snapshot, names)),
         [] if track is None else track.final(names),
@@ -80,10 +72,6 @@ def rows_of(snapshot: Snapshot, track: EloTrack | None = None) -> ChartRows:
         None if track is None else track.one_moment,
         None if track is None else track.recorded,
     )
-
-
-def _in_points(log_odds: float | None) -> float | None:
-    return None if log_odds is None else log_odds * POINTS_PER_LOG_ODDS
 
 
 def _prices(snapshot: Snapshot, standings: Sequence[Standing]) -> Iterator[dict[str, Any]]:

@@ -89,8 +89,8 @@ def price(rows: ChartRows, scheme: Scheme) -> Any:
 def style(rows: ChartRows, scheme: Scheme) -> Any:
     """Points that a typical difference in each feature of style is worth."""
     need(rows.coefficients, "only a style-controlled board has coefficients of style")
-    order = [one["feature"] for one in rows.coefficients]
-    base = alt.Chart(alt.Data(values=rows.coefficients)).encode(y=alt.Y("feature:N", sort=order, title=None))
+    order = [one["name"] for one in rows.coefficients]
+    base = alt.Chart(alt.Data(values=rows.coefficients)).encode(y=alt.Y("name:N", sort=order, title=None))
     zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=scheme.quiet).encode(x="zero:Q")
     x = alt.X("points:Q", title="Points for a typical difference, 95 % interval")
     return alt.layer(

@@ -121,10 +121,11 @@ def _breakdowns(matter: Matter, draft: Draft) -> None:
         _("The boards side by side"),
     )
     draft.lay_out(
-        [_("More of"), _("Points, typical difference"), _("Interval"), _("Twice as much")],
-        [[c.name, c.typical, c.interval, c.doubled] for c in matter.page.coefficients],
+        [_("More of"), _("Points, typical difference"), _("Interval"), _("Twice as much"), _("Interval")],
+        [[c.name, c.typical, c.interval, c.doubled, c.doubled_interval] for c in matter.page.coefficients],
         _("What style is worth"),
     )
+    draft.say(matter.page.typical)
     charts = chart_page.build(
         [c.leaderboard for c in columns if c.leaderboard], _key(matter), "overall"
     ).charts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC
 
 from django.conf import settings
@@ -24,6 +25,8 @@ def cite(snapshot: Snapshot) -> str:
         board.name,
         f"Snapshot {snapshot.pk}, {basis} up to {cutoff:%Y-%m-%d %H:%M} UTC",
         _registered(snapshot),
+        method_of(snapshot),
+        f"Tiltyard {snapshot.code_version.split(' ')[0]}",
         f"SHA-256 of the votes {snapshot.vote_digest}",
     )
     line = ". ".join(part.rstrip(".") for part in parts if part) + "."
@@ -39,3 +42,24 @@ def _registered(snapshot: Snapshot) -> str:
         return "Exploratory"
     frozen = f"{plan.frozen_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     return f"Registered under analysis plan {plan.version}, frozen {frozen}, SHA-256 {plan.sha256}"
+
+
+MODELS = {
+    "half": "Bradley-Terry model, ties half a win",
+    "drop": "Bradley-Terry model, ties left out",
+    "davidson": "Davidson’s model of ties",
+}
+
+
+def method_of(snapshot: Snapshot) -> str:
+    """How ratings and intervals were computed, in the words of method.md."""
+    counts, combined = snapshot.counts, snapshot.counts.get("combined", {"used": False})
+    parts = [MODELS[snapshot.options["ties"]]]
+    if combined["used"]:
+        parts.append("judgments by PPI++")
+    if snapshot.leaderboard.style_control:
+        parts.append("controlled for style")
+    clusters = re.search(r"cluster-robust(?: \(\w+\))? by (?P<names>[a-z ]+)$", counts["interval_method"])
+    basis = f"clustered by {clusters['names']}" if clusters else "with votes taken as independent"
+    confidence = f"{100 * snapshot.options['confidence']:g} % intervals"
+    return ", ".join([*parts, f"{confidence} {basis}"])

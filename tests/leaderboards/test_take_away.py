@@ -215,18 +215,44 @@ def test_tables_and_kinds_have_tags_of_their_own(joust, signed_in):
 # --- citation ---------------------------------------------------------------------------------------------
 
 
-def test_a_citation_names_team_board_votes_digest_and_address(joust, settings, signed_in):
+def test_a_citation_names_team_board_votes_method_software_digest_and_address(joust, settings, signed_in):
     snapshot = joust[1]["joust-overall"]
     settings.PUBLIC_URL = "https://arena.example.org"
     line = cite(snapshot)
     assert line == (
         f"Default team. Joust: overall, people. Snapshot {snapshot.pk}, 200 votes of 20 raters up to "
-        f"{snapshot.cutoff:%Y-%m-%d %H:%M} UTC. Exploratory. SHA-256 of the votes {snapshot.vote_digest}. "
+        f"{snapshot.cutoff:%Y-%m-%d %H:%M} UTC. Exploratory. Bradley-Terry model, ties half a win, 95 % intervals "
+        f"clustered by rater and prompt. Tiltyard {snapshot.code_version.split()[0]}. "
+        f"SHA-256 of the votes {snapshot.vote_digest}. "
         f"https://arena.example.org/snapshots/{snapshot.pk}/"
     )
     assert signed_in("ravi").get(f"{LATEST}/").json()["citation"] == line
     settings.PUBLIC_URL = ""
     assert cite(snapshot) == line.removesuffix(f" https://arena.example.org/snapshots/{snapshot.pk}/")
+
+
+@pytest.mark.parametrize(
+    ("options", "counts", "style", "said"),
+    [
+        (
+            {},
+            {},
+            True,
+            "Bradley-Terry model, ties half a win, controlled for style, 95 % intervals clustered",
+        ),
+        ({"ties": "drop"}, {}, False, "Bradley-Terry model, ties left out, 95 %"),
+        ({"ties": "davidson", "confidence": 0.9}, {}, False, "Davidson’s model of ties, 90 % intervals"),
+        ({}, {"combined": {"used": True}}, False, "ties half a win, judgments by PPI++, 95 %"),
+        ({}, {"combined": {"used": False}}, False, "ties half a win, 95 % intervals"),
+        ({}, {"interval_method": "model-based"}, False, "95 % intervals with votes taken as independent"),
+    ],
+)
+def test_a_citation_says_how_the_ratings_were_computed(joust, options, counts, style, said):
+    snapshot = joust[1]["joust-overall"]
+    snapshot.options |= options
+    snapshot.counts |= counts
+    snapshot.leaderboard.style_control = style
+    assert said in cite(snapshot)
 
 
 def test_a_judges_citation_counts_judgments(small_campaign, cast, cast_vote, make_judge):

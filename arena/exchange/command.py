@@ -51,11 +51,9 @@ class ImportCommand(BaseCommand):
         except (OvertakenError, StoppedError, RefusedError) as error:
             raise CommandError(str(error) or "The import was cancelled; nothing was stored.") from error
         if record.added:
-            self.stdout.write(
-                self.style.SUCCESS(
-                    f"{counted(record.added, self.kind.removesuffix('s'))} imported into “{target}”."
-                )
-            )
+            # What became of a row, a vote or a judgment, is said above.
+            noun = "row" if self.kind == "votes" else self.kind.removesuffix("s")
+            self.stdout.write(self.style.SUCCESS(f"{counted(record.added, noun)} imported into “{target}”."))
         else:
             self.stdout.write(f"Nothing new: all {self.kind} of {file.name} are in “{target}” already.")
 

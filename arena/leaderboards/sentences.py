@@ -39,6 +39,12 @@ def signed(points: float, decimals: int = 0) -> str:
     return f"{'−' if rounded < 0 else '+' if rounded > 0 else ''}{abs(rounded):.{decimals}f}"
 
 
+def written(value: float, decimals: int = 0) -> str:
+    """ "1012", "−31" with a minus sign proper, "0" and never −0: what may be negative is told so."""
+    rounded = round(value, decimals)
+    return f"{'−' if rounded < 0 else ''}{abs(rounded):.{decimals}f}"
+
+
 # Below so many effective raters, or prompts, hardly any difference is told apart: that is no finding.
 FEW_TO_RANK = 5
 

@@ -15,10 +15,10 @@ from arena.leaderboards.boards import board_facts
 from arena.leaderboards.boards.board_rows import flags_in_words, rank_words
 from arena.leaderboards.boards.option_words import interval_words, option_label, option_words
 from arena.leaderboards.citation import cite
-from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.models import Leaderboard, Snapshot, Standing
 from arena.leaderboards.plans.looks import say_looks
 from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
-from arena.leaderboards.sentences import signed
+from arena.leaderboards.sentences import signed, written
 from arena.leaderboards.snapshot_diff import Diff, Moved, diff_of
 from arena.row_numbers import as_id
 
@@ -69,7 +69,7 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
         "newest": leaderboard.snapshots.first(),
         "before": leaderboard.snapshots.filter(pk__lt=pk).first(),
         "facts": board_facts.facts_of(snapshot, leaderboard.judge_id is not None),
-        "rows": [(standing, rank_words(standing), flags_in_words(standing)) for standing in standings],
+        "rows": [row_of(standing) for standing in standings],
         "citation": cite(snapshot),
         "intervals": interval_words(snapshot.counts["interval_method"]),
         "options": [
@@ -105,7 +105,7 @@ def snapshot_diff(request: HttpRequest, campaign: str, slug: str) -> HttpRespons
             "diff": diff,
             "counts": counts_of(diff),
             "options": options_of(diff),
-            "lines": [(moved, *words_of(moved)) for moved in diff.moved],
+            "lines": [(moved, *ratings_of(moved), *words_of(moved)) for moved in diff.moved],
         }
     status = 404 if choice.is_unknown else 200
     return render(request, "leaderboards/snapshot_diff.html", context, status=status)
@@ -149,6 +149,23 @@ def choose(leaderboard: Leaderboard, before: str, after: str) -> Choice:
         return Choice(since, to)
     words = _("Snapshot %(newer)d is the newer one: shown is what moved from %(older)d to %(newer)d.")
     return Choice(to, since, words % {"newer": since.pk, "older": to.pk})
+
+
+def row_of(standing: Standing) -> tuple[Standing, str, list[str], str, str]:
+    """With rank, flags, rating and interval as written."""
+    lower, upper = _rating(standing.lower), _rating(standing.upper)
+    unknown = standing.lower is None and standing.upper is None
+    interval = "" if unknown else f"{lower} … {upper}"
+    return standing, rank_words(standing), flags_in_words(standing), _rating(standing.rating), interval
+
+
+def ratings_of(moved: Moved) -> tuple[str, str]:
+    before, after = (one.rating if one else None for one in (moved.before, moved.after))
+    return _rating(before), _rating(after)
+
+
+def _rating(value: float | None) -> str:
+    return "–" if value is None else written(value, 1)
 
 
 COUNTED = {

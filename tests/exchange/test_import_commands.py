@@ -40,7 +40,7 @@ def test_the_commands_go_from_files_to_an_open_campaign(run, path):
     assert "“Start v1” is published" in run("publish_set", "Start")
     assert "with 2 models" in run("create_campaign", "spring", "--set", "Start", "--name", "Spring")
     out = run("import_votes", path("votes.csv"), "--campaign", "spring", "--format", "auto")
-    assert "2 votes imported into “spring”" in out
+    assert "2 rows imported into “spring”" in out
 
     prompt_set = PromptSet.objects.get()
     assert prompt_set.status == "published" and len(prompt_set.content_hash) == 64

@@ -71,7 +71,8 @@ def test_a_page_says_what_each_pair_does(taken, signed_in):
     page = signed_in("ravi").get(
         address, {"pick": "influential", "model": pk["Grove"], "against": pk["Heron"]}
     )
-    assert page.content.decode().count("Without these votes Grove less Heron would move by") == 10
+    assert page.content.decode().count("Without these votes Grove less Heron would move by about") == 10
+    assert "reckoned by one step from the present ratings" in page.content.decode()
     (first, *_rest) = chosen(taken, "Grove", "Heron")
     assert f"{abs(first.influence):.1f} points." in page.content.decode()
 

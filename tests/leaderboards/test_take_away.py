@@ -221,8 +221,8 @@ def test_a_citation_names_team_board_votes_method_software_digest_and_address(jo
     line = cite(snapshot)
     assert line == (
         f"Default team. Joust: overall, people. Snapshot {snapshot.pk}, 200 votes of 20 raters up to "
-        f"{snapshot.cutoff:%Y-%m-%d %H:%M} UTC. Exploratory. Bradley-Terry model, ties half a win, 95 % intervals "
-        f"clustered by rater and prompt. Tiltyard {snapshot.code_version.split()[0]}. "
+        f"{snapshot.cutoff:%Y-%m-%d %H:%M} UTC. Exploratory. Bradley-Terry model, ties half a win, "
+        f"95 % intervals clustered by rater and prompt. Tiltyard {snapshot.code_version.split()[0]}. "
         f"SHA-256 of the votes {snapshot.vote_digest}. "
         f"https://arena.example.org/snapshots/{snapshot.pk}/"
     )

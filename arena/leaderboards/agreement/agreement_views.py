@@ -17,6 +17,7 @@ from arena.battles.models import Vote
 from arena.campaigns.models import Campaign
 from arena.leaderboards.agreement.agreement_models import CampaignAgreement
 from arena.leaderboards.agreement.judge_figures import has_interval, level_of
+from arena.leaderboards.sentences import written
 from arena.raters import access
 from arena.raters.models import Rater, Role
 
@@ -125,4 +126,4 @@ def _with_ends(told: str, found: dict[str, Any], say: Callable[[float], str]) ->
 
 
 def _decimals(value: float) -> str:
-    return f"{value:z.2f}".replace("-", "−")
+    return written(value, 2)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from arena.leaderboards.agreement.judged_battles import Asked, Bill, CanaryReply, Finding, Pair, Text
+from arena.leaderboards.sentences import written
 from ratings.comparisons import MODEL_A, MODEL_B, TIE, TIE_UNSTABLE
 from ratings.judges import (
     FAILED,
@@ -70,10 +71,10 @@ def level_of(found: Plain | None, below: float) -> str:
 
 
 def kappa_with_ends(kappa: Plain) -> str:
-    told = f"{kappa['estimate']:.2f}"
-    if has_interval(kappa):
-        told = f"{told}, {kappa['lower']:.2f} … {kappa['upper']:.2f}"
-    return told.replace("-", "−")
+    told = written(kappa["estimate"], 2)
+    if not has_interval(kappa):
+        return told
+    return f"{told}, {written(kappa['lower'], 2)} … {written(kappa['upper'], 2)}"
 
 
 def plain_mean(found: Mean) -> Plain:

@@ -153,7 +153,8 @@ def terms_of(snapshot: Snapshot) -> list[Term]:
             _("design effect"),
             _(
                 "so many times the votes are needed to be as sure as with independent ones, because votes of"
-                " one rater, or on one prompt, resemble each other."
+                " one rater, or on one prompt, resemble each other. Models with too few votes to tell are"
+                " left out of it, unless all have too few."
             ),
         ),
         Term(

@@ -15,7 +15,7 @@ from arena.leaderboards.boards.option_words import interval_words
 from arena.leaderboards.defaults import Board
 from arena.leaderboards.intervals import Axis, Estimate, Mark, shared_axis
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun, Standing
-from arena.leaderboards.sentences import signed
+from arena.leaderboards.sentences import signed, written
 
 HEADINGS = {
     "overall": gettext_lazy("Overall"),
@@ -290,12 +290,12 @@ def _cell(column: Column, competitor: int, axis: Axis) -> Cell:
     estimate = column.estimate(competitor)
     if estimate is None:
         return Cell(column.board.name, "–", _("no rating"), None)
-    figure, lower, upper = f"{estimate.rating:.0f}", estimate.lower, estimate.upper
+    figure, lower, upper = written(estimate.rating), estimate.lower, estimate.upper
     if lower is None and upper is None:
         # A dot without a bar would look like the surest rating of all.
         label = _("%(rating)s, no interval yet") % {"rating": figure}
         return Cell(column.board.name, figure, label, None, _("no interval yet"))
-    ends = {"rating": figure, "lower": f"{lower or 0:.0f}", "upper": f"{upper or 0:.0f}"}
+    ends = {"rating": figure, "lower": written(lower or 0), "upper": written(upper or 0)}
     if upper is None:
         label, shown = _("%(rating)s, at least %(lower)s"), _("%(lower)s or more")
     elif lower is None:

@@ -379,8 +379,8 @@ def _style(mine: Sequence[_Found], choice: Choice) -> str:
     if before is None or after is None:
         return ""
     words = {
-        "before": f"{before.rating:+.0f}".replace("-", "−"),
-        "after": f"{after.rating:+.0f}".replace("-", "−"),
+        "before": signed(before.rating),
+        "after": signed(after.rating),
         "a": choice.a,
         "b": choice.b,
     }

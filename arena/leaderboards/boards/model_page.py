@@ -26,6 +26,7 @@ from arena.leaderboards.boards.duels import (
 )
 from arena.leaderboards.boards.model_texts import Texts, texts_of
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
+from arena.leaderboards.sentences import written
 
 HISTORY = 30
 
@@ -236,7 +237,7 @@ def _record(wins: int, losses: int, ties: int) -> str:
 
 
 def _points(value: float | None) -> str:
-    return NONE if value is None else f"{value:.0f}"
+    return NONE if value is None else written(value)
 
 
 def _interval(lower: float | None, upper: float | None) -> str:

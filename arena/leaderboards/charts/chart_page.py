@@ -21,7 +21,7 @@ from arena.leaderboards.charts.chart_rows import ChartRows, rows_of
 from arena.leaderboards.charts.chart_scheme import MOST_LINES, MOST_SLOPES
 from arena.leaderboards.defaults import MOST_CATEGORIES
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
-from arena.leaderboards.sentences import list_names, signed
+from arena.leaderboards.sentences import list_names, signed, written
 from arena.leaderboards.style_words import Worth, say_typical
 from arena.row_numbers import as_id
 
@@ -299,7 +299,7 @@ def _categories(rows: ChartRows) -> Table:
 def _with_ends(cell: Mapping[str, Any]) -> str:
     if cell["rating"] is None:
         return str(cell["says"])
-    return f"{cell['rating']:.0f} ({_points(cell['lower'])} … {_points(cell['upper'])})"
+    return f"{written(cell['rating'])} ({_points(cell['lower'])} … {_points(cell['upper'])})"
 
 
 def _square(models: Sequence[str], across: Sequence[str], cells: Mapping[tuple[str, str], str]) -> Table:
@@ -309,7 +309,7 @@ def _square(models: Sequence[str], across: Sequence[str], cells: Mapping[tuple[s
 
 
 def _points(value: float | None) -> str:
-    return NONE if value is None else f"{value:.0f}"
+    return NONE if value is None else written(value)
 
 
 def _share(value: float | None) -> str:

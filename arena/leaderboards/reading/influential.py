@@ -38,9 +38,11 @@ class Question:
         """What taking away the votes of a pair would do, of which they add so many points."""
         what = {"model": self.of.competitor.name, "points": signed(0.0 - points, 1)}
         if self.over is None:
-            return _("Without these votes the rating of %(model)s would move by %(points)s points.") % what
+            return (
+                _("Without these votes the rating of %(model)s would move by about %(points)s points.") % what
+            )
         what["other"] = self.over.competitor.name
-        return _("Without these votes %(model)s less %(other)s would move by %(points)s points.") % what
+        return _("Without these votes %(model)s less %(other)s would move by about %(points)s points.") % what
 
 
 def add_influence(

@@ -268,11 +268,11 @@ def _draw(matter: Matter, draft: Draft, name: str) -> None:
 
 
 def _points(value: float | None) -> str | None:
-    return None if value is None else f"{value:.0f}"
+    return None if value is None else sentences.written(value)
 
 
 def _interval(lower: float | None, upper: float | None) -> str | None:
-    ends = ["–" if end is None else f"{end:.0f}" for end in (lower, upper)]
+    ends = ["–" if end is None else sentences.written(end) for end in (lower, upper)]
     return None if lower is None and upper is None else " … ".join(ends)
 
 

@@ -211,9 +211,9 @@ def test_a_plan_that_can_answer_its_question_says_so_and_what_that_hangs_on(plai
     page = plan_page(carol)
     assert "This plan can answer its question: 60 raters with 100 votes each find" in page
     assert "its margin is 60 points" in page
-    assert "0.5 in log-odds, 87 points" in page
+    assert "87 points (0.5 in log-odds)" in page
     assert "assumed: nobody has voted enough to measure it" in page
-    assert "80 %; 95 %" in page
+    assert "(power)" in page and "80 %" in page and "(confidence)" in page and "95 %" in page
     assert "I know that it can’t answer" not in page
     carol.post(reverse("analysis-plan-freeze", args=["joust"]))
     assert AnalysisPlan.objects.get().frozen_at

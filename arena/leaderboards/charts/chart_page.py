@@ -161,7 +161,7 @@ def _chart(name: str, chart: SnapshotChart | None, rows: ChartRows) -> Chart:
         )
         % {"title": title, "n": len(rows.models)},
         table=TABLES[name](rows),
-        note=" ".join(filter(None, (say(name, rows) for say in NOTES))),
+        note="" if chart and chart.failure else " ".join(filter(None, (say(name, rows) for say in NOTES))),
     )
 
 
@@ -318,6 +318,8 @@ def _share(value: float | None) -> str:
 
 def _history(rows: ChartRows) -> Table:
     moments = list(dict.fromkeys(f"{one['snapshot']}" for one in rows.history))
+    if len(moments) < 2:  # No history: the first chart has these ratings.
+        return Table([], [])
     cells = {(one["model"], f"{one['snapshot']}"): _points(one["rating"]) for one in rows.history}
     return _square(rows.models, moments, cells)
 

@@ -19,7 +19,7 @@ VOTES_EACH = 50  # where the campaign asks for no number
 class PlanForm(forms.Form):
     raters = forms.IntegerField(min_value=1, max_value=plan.MOST_RATERS, label=_("Raters"))
     votes = forms.IntegerField(min_value=1, max_value=100_000, label=_("Votes each"))
-    margin = forms.FloatField(min_value=0.1, max_value=1000, label=_("A difference that matters, in points"))
+    margin = forms.FloatField(min_value=0.1, max_value=1000, label=_("Margin, in points"))
     tastes = forms.ChoiceField(
         choices=[("alike", _("hardly")), ("usual", _("as is usual")), ("apart", _("a lot"))],
         label=_("Tastes differ"),

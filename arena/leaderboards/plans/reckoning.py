@@ -198,9 +198,9 @@ def assumptions_of(found: Reckoning) -> list[Assumption]:
     plan = found.plan
     campaign, assumed = _("this campaign"), _("assumed: nobody has voted enough to measure it")
     measured = ngettext("measured on %(n)s vote", "measured on %(n)s votes", found.tied_votes)
-    spread = _("%(sd)s in log-odds, %(points)s points")
+    spread = _("%(points)s points (%(sd)s in log-odds)")
     taste = spread % {"sd": f"{found.taste:g}", "points": f"{found.taste * POINTS_PER_LOG_ODDS:.0f}"}
-    usual = _("assumed: one that is usual, measured nowhere here")
+    usual = _("assumed, not measured: a middling figure of simulations")
     return [
         Assumption(_("models"), f"{found.models:,}", campaign),
         Assumption(_("prompts with responses"), f"{found.prompts:,}", campaign),
@@ -219,16 +219,26 @@ def assumptions_of(found: Reckoning) -> list[Assumption]:
             f"{100 * found.tie_share:.0f} %",
             measured % {"n": f"{found.tied_votes:,}"} if found.tied_votes else assumed,
         ),
-        Assumption(_("how far raters’ tastes for a model differ (standard deviation)"), taste, usual),
-        Assumption(_("how far prompts suit one model more (standard deviation)"), taste, usual),
+        Assumption(_("how far raters’ tastes for one model differ (standard deviation)"), taste, usual),
+        Assumption(_("how far prompts differ in which model they suit (standard deviation)"), taste, usual),
         Assumption(
-            _("of the variance, what stays with the same raters; with the same prompts"),
-            f"{100 * plan.raters_share:.0f} %; {100 * plan.prompts_share:.0f} %",
-            _("follows from the two above: more votes don’t make these parts smaller"),
+            _("of the uncertainty (variance), raters’ tastes make"),
+            f"{100 * plan.raters_share:.0f} %",
+            _("follows: more votes by the same raters leave it"),
         ),
         Assumption(
-            _("found with a power of; at a confidence of"),
-            f"{100 * planner.POWER:.0f} %; {100 * planner.CONFIDENCE:.0f} %",
-            _("convention: found in four of five tries"),
+            _("of the uncertainty (variance), the choice of prompts makes"),
+            f"{100 * plan.prompts_share:.0f} %",
+            _("follows: more votes on the same prompts leave it"),
+        ),
+        Assumption(
+            _("a difference is found in so many tries of a hundred (power)"),
+            f"{100 * planner.POWER:.0f} %",
+            _("convention"),
+        ),
+        Assumption(
+            _("none is found where there is none (confidence)"),
+            f"{100 * planner.CONFIDENCE:.0f} %",
+            _("convention, as on the boards"),
         ),
     ]

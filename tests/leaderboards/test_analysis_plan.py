@@ -270,6 +270,8 @@ def test_freezing_a_plan_that_cannot_answer_takes_a_word_and_its_boards_repeat_i
     for board in ensure_leaderboards(small.campaign)[:3]:
         snapshots.take_snapshot(board)
     points = AnalysisPlan.objects.get().reckoned["points"]
+    frozen = carol.get(reverse("board-plan", args=["joust"])).content.decode()
+    assert "This plan can’t answer its own question" in frozen and "(power)" in frozen
     small.campaign.competitors.remove(small.competitors[0])
     for page in ("board", "board-compare", "board-report"):
         shown = carol.get(reverse(page, args=["joust"]) + "?board=overall").content.decode()

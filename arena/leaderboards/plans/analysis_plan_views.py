@@ -1,4 +1,4 @@
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from django import forms
@@ -17,7 +17,7 @@ from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.plan_words import say_boards, say_changes
-from arena.leaderboards.plans.reckoning import Assumption, assumptions_of, reckon, say_answer
+from arena.leaderboards.plans.reckoning import reckon, told_of
 from arena.leaderboards.plans.registration import anything_before, plans_of
 from arena.raters import access
 from arena.raters.models import Role
@@ -77,21 +77,6 @@ def show(request: HttpRequest, campaign: Campaign, form: AnalysisPlanForm | None
     }
     status = 422 if form is not None and form.is_bound else 200
     return render(request, "leaderboards/analysis_plan.html", context, status=status)
-
-
-@dataclass(frozen=True)
-class Told:
-    """Whether a plan answers its question, in words, and what that hangs on."""
-
-    answers: bool
-    words: str
-    assumptions: list[Assumption]
-
-
-def told_of(plan: AnalysisPlan | None) -> Told | None:
-    """None: the plan doesn't say how many votes, or the campaign isn't ready for it."""
-    found = reckon(plan) if plan else None
-    return None if found is None else Told(found.answers, say_answer(found), assumptions_of(found))
 
 
 @require_POST

@@ -7,6 +7,7 @@ from django.views.decorators.http import require_GET
 
 from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.plans.plan_words import say_boards, say_changes
+from arena.leaderboards.plans.reckoning import told_of
 from arena.leaderboards.plans.registration import plans_of
 from arena.leaderboards.visible import get_visible_campaign
 
@@ -21,6 +22,7 @@ def board_plan(request: HttpRequest, campaign: str) -> HttpResponse:
         {
             "plan": plan,
             "boards": say_boards(plan.boards),
+            "answer": told_of(plan),
             "changes": say_changes(plans.before, plan) if plans.before and plan in plans.late else [],
             "is_late": plan in plans.late,
             "governs": plan == plans.before,

@@ -242,3 +242,18 @@ def assumptions_of(found: Reckoning) -> list[Assumption]:
             _("convention, as on the boards"),
         ),
     ]
+
+
+@dataclass(frozen=True)
+class Told:
+    """Whether a plan answers its question, in words, and what that hangs on."""
+
+    answers: bool
+    words: str
+    assumptions: list[Assumption]
+
+
+def told_of(plan: AnalysisPlan | None) -> Told | None:
+    """None: the plan doesn't say how many votes, or the campaign isn't ready for it."""
+    found = reckon(plan) if plan else None
+    return None if found is None else Told(found.answers, say_answer(found), assumptions_of(found))

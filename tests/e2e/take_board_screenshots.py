@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 
 from arena.leaderboards.charts import drawing
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.reckoning import reckon
 from tests.e2e.take_screenshots import NARROW, WIDE, take
 from tests.e2e.test_board_pages_narrow import joust
 from tests.e2e.test_boards import hardly_any_resamples, visit
@@ -33,6 +37,15 @@ def test_pages_for_researchers(joust, visit, live_server, size, scheme):
     for board in joust.campaign.leaderboards.filter(snapshots__isnull=False).distinct():
         drawing.draw(board.snapshots.first())
     campaign_agreement.compute_due()
+    plan = AnalysisPlan.objects.create(
+        campaign=joust.campaign,
+        question="Is Ember better than Fjord at everyday questions?",
+        margin=50,
+        boards=["overall"],
+        raters=20,
+        votes=1000,
+    )
+    plan.freeze(None, asdict(reckon(plan)))
     page, _record = visit("ravi", viewport=size)
     page.set_default_timeout(60_000)
     page.emulate_media(color_scheme=scheme)
@@ -40,6 +53,8 @@ def test_pages_for_researchers(joust, visit, live_server, size, scheme):
         assert page.goto(live_server.url + address).status == 200
         if size == NARROW and name in ("board", "charts"):
             page.evaluate("document.querySelector('#table, figure, main img').scrollIntoView()")
+        if name == "plan":
+            page.evaluate("document.querySelector('#frozen').scrollIntoView()")
         page.wait_for_load_state("networkidle")
         page.wait_for_function(
             "[...document.images].slice(0, 2).every(one => one.complete && one.naturalWidth)"

@@ -78,7 +78,7 @@ def test_that_people_agree_little_is_said_by_the_interval(overlapping, signed_in
     stored.figures["people"]["two"]["kappa"] |= kappa
     stored.figures["categories"] = []
     stored.save()
-    page = page_of(signed_in, small)
+    page = page_of(signed_in, small).replace("\u00a0", " ")
     assert said in page
     assert ("can be read in more than one way" in page) == ("all of its" in said)
     assert ('<span class="tag bad">low</span>' in page) == ("all of its" in said)

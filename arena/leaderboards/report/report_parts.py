@@ -207,21 +207,19 @@ def _undecided(matter: Matter, draft: Draft) -> None:
 def _again(matter: Matter, draft: Draft) -> None:
     snapshots = [(c.heading, c.snapshot) for c in matter.page.columns if c.snapshot]
     draft.lay_out(
-        [_("Board"), _("Snapshot"), _("Cutoff"), _("Status"), _("Seed"), _("Code")],
+        [_("Board"), _("Snapshot"), _("Cutoff"), _("Status"), _("Votes’ digest"), _("Seed"), _("Code")],
         [
             [
                 heading,
                 s.pk,
-                f"{s.cutoff:%Y-%m-%d %H:%M} UTC".replace(" ", "\u00a0"),
+                f"{s.cutoff:%Y-%m-%d %H:%M} UTC",
                 _("registered") if s.plan_id else _("exploratory"),
+                s.vote_digest,
                 s.seed,
                 s.code_version,
             ]
             for heading, s in snapshots
         ],
-    )
-    draft.lay_out(
-        [_("Board"), _("SHA-256 of its votes")], [[heading, s.vote_digest] for heading, s in snapshots]
     )
     _plans(matter, draft)
     for heading, snapshot in snapshots:

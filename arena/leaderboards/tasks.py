@@ -25,11 +25,11 @@ def do_runs(runs: Iterable[SnapshotRun]) -> None:
 
 
 def draw_charts() -> None:
-    for snapshot in undrawn():
+    if next(undrawn(), None):
         # Nor does a web process, or a worker with nothing to draw, need the 100 MB that drawing takes.
         from arena.leaderboards.charts import drawing
 
-        drawing.draw(snapshot)
+        drawing.draw_missing()
 
 
 @db_task()

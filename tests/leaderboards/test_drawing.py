@@ -5,11 +5,13 @@ import json
 import re
 import subprocess
 import sys
+import threading
 import xml.etree.ElementTree as ElementTree
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 
 from arena.leaderboards.charts import chart_page, drawing
 from arena.leaderboards.charts.chart_rows import ChartRows, rows_of
@@ -19,7 +21,7 @@ from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.fitting.elo_replay import one_moment_of
 from arena.leaderboards.models import Snapshot, SnapshotChart
-from arena.leaderboards.tasks import sweep_snapshots
+from arena.leaderboards.tasks import draw_charts, sweep_snapshots
 from tests.leaderboards.test_boards import show_to, text_of
 
 PAGE = "/boards/joust/charts/"
@@ -131,6 +133,59 @@ def test_a_chart_that_fails_says_so_in_words_and_costs_neither_snapshot_nor_the_
     assert overall().charts.get(name="wins").failure == "an error of ours; the worker's log says which"
     assert overall().charts.get(name="ratings").light
     assert overall().standings.count() == 5
+
+
+def test_a_board_whose_charts_fail_leaves_those_of_the_others(joust, monkeypatch, caplog):
+    rows_of, failing = drawing.rows_of, overall()
+
+    def of_others(snapshot, track):
+        if snapshot == failing:
+            raise RuntimeError("no paper")
+        return rows_of(snapshot, track)
+
+    monkeypatch.setattr(drawing, "rows_of", of_others)
+    draw_charts()
+    assert f"charts of snapshot {failing.pk} failed" in caplog.text
+    drawn = Snapshot.objects.filter(charts__isnull=False).distinct()
+    assert drawn.count() == Snapshot.objects.count() - 1 > 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_charts_drawn_twice_at_once_are_there_once(joust, monkeypatch):
+    """The second begins while the first is about to store what it drew."""
+    monkeypatch.setattr(drawing, "draw_one", lambda name, _rows: SnapshotChart(name=name, failure="blank"))
+    snapshot, is_there, errors = overall(), threading.Event(), []
+
+    def draw_too():
+        def watch(execute, sql, params, many, context):
+            if sql.startswith("BEGIN") or "FOR NO KEY UPDATE" in sql:  # where it has to wait
+                is_there.set()
+            done = execute(sql, params, many, context)
+            if sql.startswith("DELETE"):
+                is_there.set()
+            return done
+
+        try:
+            with connection.execute_wrapper(watch):
+                drawing.draw(snapshot)
+        except Exception as error:
+            errors.append(error)
+        finally:
+            connection.close()
+
+    second = threading.Thread(target=draw_too)
+
+    def before_storing(execute, sql, params, many, context):
+        if sql.startswith('INSERT INTO "arena_snapshotchart"') and not is_there.is_set():
+            second.start()
+            assert is_there.wait(20)
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(before_storing):
+        drawing.draw(snapshot)
+    second.join()
+    assert not errors
+    assert snapshot.charts.count() == len(CHARTS)
 
 
 def test_a_chart_that_fails_once_is_drawn_the_second_time(joust, monkeypatch):

@@ -29,9 +29,12 @@ logger = logging.getLogger(__name__)
 
 
 def draw_missing() -> None:
-    """All charts of every leaderboard's newest snapshot that has none."""
+    """All charts of every leaderboard's newest snapshot that has none; one that fails leaves the others."""
     for snapshot in undrawn():
-        draw(snapshot)
+        try:
+            draw(snapshot)
+        except Exception:
+            logger.exception("charts of snapshot %s failed", snapshot.pk)
 
 
 def draw(snapshot: Snapshot) -> None:
@@ -41,6 +44,8 @@ def draw(snapshot: Snapshot) -> None:
     for chart in drawn:
         chart.snapshot = snapshot
     with transaction.atomic():
+        # Of two who draw at once the later replaces what the other drew.
+        Snapshot.objects.select_for_update(no_key=True).get(pk=snapshot.pk)
         snapshot.charts.all().delete()
         SnapshotChart.objects.bulk_create(drawn)
 

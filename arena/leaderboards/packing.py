@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from functools import wraps
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 
@@ -29,7 +29,7 @@ OURS = {
 }
 
 
-def packed(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
+def packed(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """gzip for pages that say nothing of the request but its address."""
     pack = GZipMiddleware(view).process_response
 

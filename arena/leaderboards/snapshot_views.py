@@ -14,6 +14,7 @@ from arena.leaderboards import downloads
 from arena.leaderboards.boards import board_facts
 from arena.leaderboards.boards.board_rows import flags_in_words, rank_words
 from arena.leaderboards.boards.option_words import interval_words, option_label, option_words
+from arena.leaderboards.caching import kept_if_public
 from arena.leaderboards.citation import cite
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
 from arena.leaderboards.plans.looks import say_looks
@@ -36,6 +37,7 @@ def get_leaderboard(request: HttpRequest, campaign: str, slug: str) -> Leaderboa
 
 
 @require_GET
+@kept_if_public
 def snapshot_list(request: HttpRequest, campaign: str, slug: str) -> HttpResponse:
     leaderboard = get_leaderboard(request, campaign, slug)
     pages = Paginator(leaderboard.snapshots.select_related("plan").order_by("-pk"), AT_ONCE)
@@ -52,6 +54,7 @@ def snapshot_list(request: HttpRequest, campaign: str, slug: str) -> HttpRespons
 
 
 @require_GET
+@kept_if_public
 def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
     boards = Leaderboard.objects.visible_to(request.user)
     snapshots = Snapshot.objects.filter(leaderboard__in=boards)
@@ -88,6 +91,7 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_GET
+@kept_if_public
 def snapshot_diff(request: HttpRequest, campaign: str, slug: str) -> HttpResponse:
     """?before=…&after=…; by default the newest against the one before it."""
     leaderboard = get_leaderboard(request, campaign, slug)

@@ -55,11 +55,12 @@ class TableView(APIView):
         if table not in downloads.TABLES or kind not in downloads.MEDIA_TYPES:
             tables, kinds = ", ".join(downloads.TABLES), ", ".join(downloads.MEDIA_TYPES)
             raise NotFound(f"There is no {table}.{kind}; tables are {tables}, each as {kinds}.")
-        if table in downloads.OF_NEWEST and snapshot != snapshot.leaderboard.snapshots.first():
-            raise NotFound(f"{table.capitalize()} are kept for a leaderboard's newest snapshot alone.")
+        look_whether_kept(snapshot, table)
 
         def make() -> HttpResponse:
-            content = downloads.as_file(downloads.table_of(snapshot, table), kind)
+            rows = downloads.table_of(snapshot, table)
+            look_whether_kept(snapshot, table)  # another that came meanwhile has taken them away
+            content = downloads.as_file(rows, kind)
             response = HttpResponse(content, content_type=downloads.MEDIA_TYPES[kind])
             name = f"{snapshot.leaderboard.slug}-snapshot-{snapshot.pk}-{table}.{kind}"
             response["Content-Disposition"] = f'attachment; filename="{name}"'
@@ -68,6 +69,11 @@ class TableView(APIView):
         return cached(
             request, snapshot, f"{table}.{kind} with plan", make, is_its_own_address=is_its_own_address
         )
+
+
+def look_whether_kept(snapshot: Snapshot, table: str) -> None:
+    if table in downloads.OF_NEWEST and snapshot != snapshot.leaderboard.snapshots.first():
+        raise NotFound(f"{table.capitalize()} are kept for a leaderboard's newest snapshot alone.")
 
 
 class SnapshotTable(TableView):

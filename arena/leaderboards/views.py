@@ -1,8 +1,10 @@
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
@@ -14,6 +16,7 @@ from arena.leaderboards.api import SnapshotSerializer
 from arena.leaderboards.boards import board_page, compare_page, model_page
 from arena.leaderboards.boards.board_list import list_campaigns, visible_boards
 from arena.leaderboards.boards.board_view import SORTS, View
+from arena.leaderboards.caching import cached, kept_if_public
 from arena.leaderboards.charts import chart_page
 from arena.leaderboards.charts.chart_names import names_alone
 from arena.leaderboards.defaults import BOARDS, Board
@@ -27,6 +30,7 @@ from arena.raters.models import Role
 
 
 @require_GET
+@kept_if_public
 @packed
 def board_list(request: HttpRequest) -> HttpResponse:
     context = {"campaigns": list_campaigns(request.user), "section": "boards"}
@@ -34,6 +38,7 @@ def board_list(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
+@kept_if_public
 @packed
 @vary_on_headers("HX-Request")
 def board(request: HttpRequest, campaign: str) -> HttpResponse:
@@ -64,6 +69,7 @@ def board(request: HttpRequest, campaign: str) -> HttpResponse:
 
 
 @require_GET
+@kept_if_public
 @packed
 def board_compare(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = get_visible_campaign(request, campaign)
@@ -80,6 +86,7 @@ def board_compare(request: HttpRequest, campaign: str) -> HttpResponse:
 
 
 @require_GET
+@kept_if_public
 @packed
 def board_model(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = get_visible_campaign(request, campaign)
@@ -94,6 +101,7 @@ def board_model(request: HttpRequest, campaign: str) -> HttpResponse:
 
 
 @require_GET
+@kept_if_public
 @packed
 def board_charts(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = get_visible_campaign(request, campaign)
@@ -106,39 +114,60 @@ def board_charts(request: HttpRequest, campaign: str) -> HttpResponse:
 
 @require_GET
 @packed
-def chart_svg(request: HttpRequest, campaign: str, slug: str, name: str) -> HttpResponse:
-    chart = get_chart(request, campaign, slug, name)
-    svg = chart.dark if request.GET.get("scheme") == "dark" else chart.light
-    if "names" in request.GET:
-        svg = names_alone(svg, name)
-    response = HttpResponse(svg, content_type="image/svg+xml")
-    if "download" in request.GET:
-        response["Content-Disposition"] = f'attachment; filename="{slug}-{name}.svg"'
-    return response
+def chart_svg(request: HttpRequest, campaign: str, slug: str, name: str) -> HttpResponseBase:
+    scheme = "dark" if request.GET.get("scheme") == "dark" else "light"
+    file_name = f"{slug}-{name}.svg" if "download" in request.GET else ""
+
+    def make(chart: SnapshotChart) -> HttpResponse:
+        svg = getattr(chart, scheme)
+        shown = names_alone(svg, name) if "names" in request.GET else svg
+        return HttpResponse(shown, content_type="image/svg+xml")
+
+    form = f"{scheme} {'names' in request.GET}"
+    return chart_file(request, get_latest(request, campaign, slug), name, form, make, file_name)
 
 
 @require_GET
-def chart_png(request: HttpRequest, campaign: str, slug: str, name: str) -> HttpResponse:
-    chart = get_chart(request, campaign, slug, name)
-    if chart.png is None:
-        raise Http404
-    response = HttpResponse(bytes(chart.png), content_type="image/png")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-{name}.png"'
-    return response
+def chart_png(request: HttpRequest, campaign: str, slug: str, name: str) -> HttpResponseBase:
+    def make(chart: SnapshotChart) -> HttpResponse:
+        if chart.png is None:
+            raise Http404
+        return HttpResponse(bytes(chart.png), content_type="image/png")
+
+    snapshot = get_latest(request, campaign, slug)
+    return chart_file(request, snapshot, name, "png", make, f"{slug}-{name}.png")
 
 
 @require_GET
-def chart_json(request: HttpRequest, campaign: str, slug: str, name: str) -> HttpResponse:
-    response = JsonResponse(get_chart(request, campaign, slug, name).spec)
-    response["Content-Disposition"] = f'attachment; filename="{slug}-{name}.vl.json"'
-    return response
+def chart_json(request: HttpRequest, campaign: str, slug: str, name: str) -> HttpResponseBase:
+    def make(chart: SnapshotChart) -> HttpResponse:
+        return JsonResponse(chart.spec)
+
+    snapshot = get_latest(request, campaign, slug)
+    return chart_file(request, snapshot, name, "spec", make, f"{slug}-{name}.vl.json")
 
 
-def get_chart(request: HttpRequest, campaign: str, slug: str, name: str) -> SnapshotChart:
-    chart = get_latest(request, campaign, slug).charts.filter(name=name, failure="").first()
+def chart_file(
+    request: HttpRequest,
+    snapshot: Snapshot,
+    name: str,
+    form: str,
+    make: Callable[[SnapshotChart], HttpResponse],
+    file_name: str,
+) -> HttpResponseBase:
+    """A form of a drawn chart; with a file name it is taken away, else shown in a page."""
+    chart = snapshot.charts.filter(name=name, failure="").first()
     if chart is None:
         raise Http404
-    return chart
+
+    def make_file() -> HttpResponse:
+        response = make(chart)
+        if file_name:
+            response["Content-Disposition"] = f'attachment; filename="{file_name}"'
+        return response
+
+    known = f"chart {chart.pk} {form} {file_name}"
+    return cached(request, snapshot, known, make_file, is_its_own_address=False)
 
 
 def turns_of(page: board_page.Page, view: View) -> list[tuple[str, str]]:
@@ -185,16 +214,25 @@ def board_visibility(request: HttpRequest, campaign: str) -> HttpResponse:
 
 
 @require_GET
-def board_csv(request: HttpRequest, campaign: str, slug: str) -> HttpResponse:
+def board_csv(request: HttpRequest, campaign: str, slug: str) -> HttpResponseBase:
     snapshot = get_latest(request, campaign, slug)
-    response = HttpResponse(downloads.as_csv(snapshot), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-snapshot-{snapshot.pk}.csv"'
-    return response
+
+    def make() -> HttpResponse:
+        response = HttpResponse(downloads.as_csv(snapshot), content_type="text/csv; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="{slug}-snapshot-{snapshot.pk}.csv"'
+        return response
+
+    return cached(request, snapshot, "board csv", make, is_its_own_address=False)
 
 
 @require_GET
-def board_json(request: HttpRequest, campaign: str, slug: str) -> HttpResponse:
-    return JsonResponse(SnapshotSerializer(get_latest(request, campaign, slug)).data)
+def board_json(request: HttpRequest, campaign: str, slug: str) -> HttpResponseBase:
+    snapshot = get_latest(request, campaign, slug)
+
+    def make() -> HttpResponse:
+        return JsonResponse(SnapshotSerializer(snapshot).data)
+
+    return cached(request, snapshot, "board json", make, is_its_own_address=False)
 
 
 def get_latest(request: HttpRequest, campaign: str, slug: str) -> Snapshot:

@@ -20,7 +20,7 @@ from arena.leaderboards import downloads
 from arena.leaderboards.citation import cite
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
-from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
 
 API = "/api/v1"
 LATEST = f"{API}/leaderboards/joust-overall/snapshots/latest"
@@ -321,3 +321,78 @@ def test_a_renamed_model_has_its_new_name(joust, signed_in):
     ravi = signed_in("ravi")
     assert "'=Ember" in ravi.get(f"{LATEST}/pairs.csv").content.decode()
     assert any(row["model"] == "=Ember" for row in ravi.get(f"{LATEST}/standings.json").json())
+
+
+def test_pairs_of_a_board_that_is_taken_anew_meanwhile_are_gone_and_not_empty(
+    joust, signed_in, cast, cast_vote, monkeypatch
+):
+    small, by_slug = joust
+    ravi, snapshot, read = signed_in("ravi"), by_slug["joust-overall"], downloads.table_of
+
+    def after_the_next(asked, table):
+        cast_vote(small, small.prompts[0], "Ember", "Grove", "model_a", cast.alice_rater)
+        taken(small)
+        return read(asked, table)
+
+    monkeypatch.setattr(downloads, "table_of", after_the_next)
+    response = ravi.get(f"{API}/snapshots/{snapshot.pk}/pairs.csv")
+    assert response.status_code == 404
+    assert "immutable" not in response.get("Cache-Control", "")
+
+
+@pytest.mark.parametrize("renamed", ["a model", "a model's organisation", "the board", "the team"])
+def test_a_new_name_is_told_to_whoever_has_the_old_one(joust, client, renamed):
+    small, _by_slug = joust
+    publish(small.campaign)
+    paths = [f"{LATEST}/", f"{LATEST}/standings.json", "/boards/joust/joust-overall.json"]
+    known = {path: client.get(path)["ETag"] for path in paths}
+    ember = Competitor.objects.filter(name="Ember")
+    if renamed == "a model":
+        ember.update(name="Cinder")
+    elif renamed == "the board":
+        small.campaign.leaderboards.update(name="Renamed")
+    elif renamed == "the team":
+        type(small.campaign.team).objects.update(name="Renamed")
+    else:
+        ember.update(organisation="Cinder works")
+    for path, etag in known.items():
+        assert client.get(path, headers={"If-None-Match": etag}).status_code == 200, path
+
+
+PAGES = (
+    "/boards/",
+    "/boards/joust/",
+    "/boards/joust/?board=hard",
+    "/boards/joust/compare/",
+    "/boards/joust/model/",
+    "/boards/joust/charts/",
+    "/boards/joust/joust-overall/snapshots/",
+    "/boards/joust/joust-overall/diff/",
+)
+FILES = (
+    *(f"/boards/joust/joust-overall{end}" for end in (".csv", ".json")),
+    *(f"/boards/joust/joust-overall/win-rates{end}" for end in (".svg", ".svg?download", ".png", ".vl.json")),
+)
+
+
+def test_pages_and_files_of_boards_say_what_caches_may_keep(joust, client, signed_in):
+    small, by_slug = joust
+    snapshot = by_slug["joust-overall"]
+    charts = {"spec": {"mark": "bar"}, "light": "<svg/>", "dark": "<svg/>", "png": b"png"}
+    SnapshotChart.objects.create(snapshot=snapshot, name="win-rates", **charts)
+    ravi = signed_in("ravi")
+    for path in (*PAGES, f"/snapshots/{snapshot.pk}/", *FILES):
+        assert ravi.get(path)["Cache-Control"] == "private, no-store", path
+    publish(small.campaign, visibility="private")
+    for path in FILES:
+        assert ravi.get(path)["Cache-Control"] == "private, no-cache", path
+    publish(small.campaign)
+    for path in (*PAGES, f"/snapshots/{snapshot.pk}/"):
+        assert ravi.get(path)["Cache-Control"] == "private, no-store", path
+        assert client.get(path)["Cache-Control"] == "private, no-cache", path
+    for path in FILES:
+        response = client.get(path)
+        assert response["Cache-Control"] == "public, no-cache", path
+        assert "Cookie" in response["Vary"]
+        again = client.get(path, headers={"If-None-Match": response["ETag"]})
+        assert again.status_code == 304, path

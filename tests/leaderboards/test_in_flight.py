@@ -278,3 +278,65 @@ def test_agreement_is_due_for_a_vote_that_came_late_under_a_lower_number(joust, 
     seen = campaign_agreement.what_is_there(joust.campaign)
     others = joust.campaign.battles.exclude(pk=late.battle_id)
     assert seen["votes"] == others.filter(vote__isnull=False).count() + 1
+
+
+# --- calls of a judge that failed are asked again later ---------------------------------------------------
+
+
+@pytest.fixture
+def panel(joust, cast, make_judge):
+    """Three judges of sixty battles. On some of them Ada fails, alone, or as one of two or of three."""
+    battles = list(joust.campaign.battles.order_by("pk")[:64])
+    ada = make_judge(joust, "Ada", dict.fromkeys(battles[:30], "model_a"))
+    make_judge(joust, "Ada", dict.fromkeys(battles[30:60], "model_b"), ada)
+    make_judge(
+        joust, "Bea", dict.fromkeys(battles[:20], "model_a") | dict.fromkeys(battles[20:62], "model_b")
+    )
+    make_judge(joust, "Cid", dict.fromkeys(battles[:10], "tie") | {battles[61]: "model_a"})
+    failed = [
+        open_judgment(joust, cast, ada, battle, ("first", "")) for battle in (battles[0], *battles[60:])
+    ]
+    for judgment in failed:
+        with transaction.atomic():
+            assert ending.resolve(judgment)
+    assert {judgment.outcome for judgment in Judgment.objects.filter(run__in=runs_of(failed))} == {
+        "no_verdict"
+    }
+    return failed
+
+
+def runs_of(judgments) -> list[int]:
+    return [judgment.run_id for judgment in judgments]
+
+
+def ask_again(judgments) -> None:
+    for judgment in judgments:
+        JudgeRun.objects.filter(pk=judgment.run_id).update(status=JudgeRun.Status.COMPLETED_WITH_FAILURES)
+        assert ending.retry_failed(judgment.run) == 1
+
+
+def answer(judgments) -> None:
+    for judgment in judgments:
+        Call.objects.filter(judge_call__judgment=judgment).update(state=Call.State.PARSED)
+        JudgeCall.objects.filter(judgment=judgment, order="ba").update(verdict="second", failure="")
+        with transaction.atomic():
+            assert ending.resolve(judgment)
+        judgment.refresh_from_db()
+        assert judgment.outcome == "model_a"
+
+
+def test_old_boards_of_judges_replay_when_failed_calls_are_asked_again_and_when_they_are_answered(
+    joust, panel
+):
+    ensure_leaderboards(joust.campaign)
+    wanted = Leaderboard.objects.filter(source__in=["judge", "panel", "combined"], subset="all")
+    boards = list(wanted.filter(style_control=False).order_by("pk"))
+    runs = [snapshots.take_snapshot(board) for board in boards]
+    taken = [run.snapshot for run in runs if run.state == SnapshotRun.State.PUBLISHED]
+    assert {"judge", "panel"} <= {snapshot.leaderboard.source for snapshot in taken}
+    shown = [snapshot for snapshot in taken if snapshot.counts["left_out"].get("no_verdict")]
+    assert shown, "a board says what it has no verdict on"
+    for change in (ask_again, answer):
+        change(panel)
+        for snapshot in taken:
+            assert_replays(snapshot)

@@ -54,7 +54,7 @@ def test_a_strict_majority_decides_and_its_lack_counts_as_orders_that_disagree(
         make_judge(small_campaign, name, dict(zip(battles, outcomes, strict=True)))
     outcomes, rows = read(board(source=Leaderboard.Source.PANEL))
     assert outcomes == ["model_a", "model_a", "tie_unstable", "tie", "model_b"]
-    assert rows.left_out == {"no_quorum": 1}
+    assert rows.left_out == {"no_quorum": 1, "no_verdict": 3}
     assert rows.comparisons.rater is None
 
 

@@ -218,10 +218,15 @@ def _panel(leaderboard: Leaderboard, cutoff: Cutoff) -> tuple[Columns, dict[str,
     """One row a battle: what most of its judges found."""
     rows = _rows_of(leaderboard).filter(pk__lte=cutoff.last_id)
     resolved = rows.exclude(outcome="").filter(resolved_at__lte=cutoff.at)
-    findings = judged_rows.of_panel(resolved)
-    columns = _stream(findings, judged_rows.panel_code(UNKNOWN), F("judge_id"))
+    heard = resolved.exclude(outcome=Judgment.Outcome.NO_VERDICT)
+    asked = judged_rows.of_panel(rows, heard)
+    columns = _stream(asked, judged_rows.panel_code(UNKNOWN, cutoff.at), F("judge_id"))
     decided, left_out = judged_rows.decide_panel(columns)
-    return decided, {"unresolved": rows.count() - resolved.count()} | left_out
+    not_yet = {
+        "unresolved": rows.count() - resolved.count(),
+        "no_verdict": resolved.count() - heard.count(),
+    }
+    return decided, not_yet | left_out
 
 
 def _stream(rows: QuerySet[Any], code: Case, rater: Any, fate: Case | None = None) -> Columns:

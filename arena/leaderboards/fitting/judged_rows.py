@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from datetime import datetime
 
 import numpy as np
-from django.db.models import Case, IntegerField, QuerySet, Value, When
+from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 from numpy.typing import NDArray
 
 from arena.judging import panel
@@ -24,8 +25,10 @@ OF_JUDGE = {
 OF_PANEL = {"model_a": "model_a", "model_b": "model_b", "tie": "tie", "tie_split": "tie_unstable"}
 LEAST_HEARD = 2
 _SIDES = {"model_a": "model_b", "model_b": "model_a"}
-# Places in Judgment.Outcome, told from the other side.
-_SWAPPED = [Judgment.Outcome.values.index(_SIDES.get(name, name)) for name in Judgment.Outcome.values]
+NO_VERDICT = Judgment.Outcome.NO_VERDICT
+_PLACES = Judgment.Outcome.values
+# The same told from the other side.
+_SWAPPED = [_PLACES.index(_SIDES.get(name, name)) for name in _PLACES]
 
 
 def judge_code(leaning: bool, unknown: int) -> Case:
@@ -38,42 +41,51 @@ def judge_code(leaning: bool, unknown: int) -> Case:
     return Case(*(sides if leaning else ()), *kept, default=unknown, output_field=IntegerField())
 
 
-def panel_code(unknown: int) -> Case:
-    """Places in Judgment.Outcome, failures included, for `decide_panel`."""
-    whens = [When(outcome=name, then=Value(place)) for place, name in enumerate(Judgment.Outcome.values)]
-    return Case(*whens, default=unknown, output_field=IntegerField())
+def panel_code(unknown: int, at: datetime) -> Case:
+    """Places in Judgment.Outcome for `decide_panel`. What had no verdict at that time is one kind: an open
+    judgment may fail, and a failed one be asked again.
+    """
+    none = Value(_PLACES.index(NO_VERDICT))
+    open_ = When(Q(outcome__in=("", NO_VERDICT)) | Q(resolved_at=None) | Q(resolved_at__gt=at), then=none)
+    whens = [When(outcome=name, then=Value(place)) for place, name in enumerate(_PLACES)]
+    return Case(open_, *whens, default=unknown, output_field=IntegerField())
 
 
-def of_panel(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
-    """Those of the panel's judges: every judge, but of several with one model only the newest.
+def of_panel(asked: QuerySet[Judgment], heard: QuerySet[Judgment]) -> QuerySet[Judgment]:
+    """Those of the panel's judges: every judge, but of several with one model only the newest that was heard.
 
     Wordings of a rubric on one model are one opinion, and would outvote the others.
     """
-    judges = Judge.objects.filter(pk__in=judgments.order_by().values("judge")).order_by("pk")
-    newest = {judge.voice: judge.pk for judge in judges.only("endpoint", "recorded_model")}
-    return judgments.filter(judge__in=newest.values())
+    newest: dict[str, int] = {}
+    for some in (asked, heard):
+        judges = Judge.objects.filter(pk__in=some.order_by().values("judge")).order_by("pk")
+        newest |= {judge.voice: judge.pk for judge in judges.only("endpoint", "recorded_model")}
+    return asked.filter(judge__in=newest.values())
 
 
 def decide_panel(columns: Columns) -> tuple[Columns, dict[str, int]]:
-    """One row a pair of responses, as its first battle shows it; a file may give every judge its own battle.
+    """One row a pair of responses, as the battle of its first verdict shows it; each judge may have another.
+
+    Without a quorum: pairs on which there is a verdict, but too few.
 
     `columns` by battle and row, `rater` the judge, outcomes as `panel_code` has them.
     """
-    asked: dict[Subject, dict[int, tuple[int, int]]] = defaultdict(dict)
+    asked: dict[Subject, dict[int, tuple[bool, int, int]]] = defaultdict(dict)
     first: dict[Subject, int] = {}
     names = ("pk", "battle", "prompt", "response_a", "response_b", "rater", "outcome")
     for place, row in enumerate(zip(*(columns[name].tolist() for name in names), strict=True)):
         pk, battle, prompt, a, b, judge, outcome = row
         subject = _subject(battle, prompt, a, b)
-        first.setdefault(subject, place)
-        if a != columns["response_a"][first[subject]]:
+        is_heard = _PLACES[outcome] != NO_VERDICT
+        if is_heard and a != columns["response_a"][first.setdefault(subject, place)]:
             outcome = _SWAPPED[outcome]
-        # A judge asked again speaks by its latest finding.
-        asked[subject][judge] = max(asked[subject].get(judge, (0, 0)), (pk, outcome))
+        # A judge asked again speaks by its latest verdict.
+        told = (is_heard, pk, outcome)
+        asked[subject][judge] = max(asked[subject].get(judge, told), told)
     kept: list[int] = []
     outcomes: list[int] = []
     for subject, found in asked.items():
-        decided = _decide([Judgment.Outcome.values[code] for _pk, code in found.values()])
+        decided = _decide([_PLACES[code] for _is_heard, _pk, code in found.values()])
         if decided in OF_PANEL:
             kept.append(first[subject])
             outcomes.append(OUTCOMES.index(OF_PANEL[decided]))
@@ -81,7 +93,7 @@ def decide_panel(columns: Columns) -> tuple[Columns, dict[str, int]]:
     decided_columns = {name: column[rows] for name, column in columns.items()}
     decided_columns["outcome"] = np.array(outcomes, dtype=np.int64)
     decided_columns["rater"] = np.zeros(len(rows), dtype=np.int64)
-    return decided_columns, {"no_quorum": len(asked) - len(kept)}
+    return decided_columns, {"no_quorum": len(first) - len(kept)}
 
 
 Subject = tuple[int, int, int]

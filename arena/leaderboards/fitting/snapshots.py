@@ -78,9 +78,14 @@ class Computed:
         """The bytes by which two computations are compared."""
         plain = {name: getattr(self, name) for name in REPLAYED}
         plain["standings"] = sorted(self.standings, key=lambda standing: standing["competitor_id"])
+        left_out = self.counts.get("left_out", {})
+        lasting = {reason: count for reason, count in left_out.items() if reason not in NOT_YET}
+        plain["counts"] = self.counts | {"left_out": lasting}
         return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
+# Judgments that had no verdict at the cutoff may get one later: calls that failed can be asked again.
+NOT_YET = ("unresolved", "no_verdict")
 REPLAYED = ("vote_digest", "options", "counts", "standings", "coefficients", "warnings")
 
 

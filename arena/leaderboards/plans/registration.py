@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Q
 
 from arena.battles.models import Battle, Vote
+from arena.endpoints.models import CallAttempt
 from arena.judging.models import JudgeRun, Judgment
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.models import Leaderboard, Snapshot
@@ -93,4 +94,8 @@ def anything_before(leaderboard: Leaderboard, at: datetime) -> bool:
     if voted or leaderboard.source == Leaderboard.Source.RATERS:
         return voted
     judged = Judgment.objects.filter(run__campaign=leaderboard.campaign_id)
-    return judged.filter(Q(resolved_at__lt=at) | Q(run__kind=JudgeRun.Kind.RECORDED)).exists()
+    if judged.filter(Q(resolved_at__lt=at) | Q(run__kind=JudgeRun.Kind.RECORDED)).exists():
+        return True
+    # A verdict of one order can be read before its judgment is resolved, and stays when that is asked again.
+    answered = CallAttempt.objects.filter(call__judge_call__judgment__run__campaign=leaderboard.campaign_id)
+    return answered.filter(Q(error_kind="") | ~Q(reply_text=""), finished_at__lt=at).exists()

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Min, Q
 
 from arena.battles.models import Battle, Vote
+from arena.corpus.label_models import LabelChange
 from arena.endpoints.models import CallAttempt
 from arena.judging.models import JudgeRun, Judgment
 from arena.leaderboards.defaults import BOARDS
@@ -76,7 +77,19 @@ def registered_under(leaderboard: Leaderboard) -> AnalysisPlan | None:
     Votes from a file explore too, whatever day it names: nobody here knows who had seen them before.
     """
     plan = plans_of(leaderboard).before
-    return plan if plan is not None and board_name(leaderboard) in plan.boards else None
+    if plan is None or board_name(leaderboard) not in plan.boards or relabelled_since_votes(leaderboard):
+        return None
+    return plan
+
+
+def relabelled_since_votes(leaderboard: Leaderboard) -> bool:
+    """Of a board of hard prompts: was anything said of their hardness after the first vote?"""
+    if leaderboard.subset != Leaderboard.Subset.HARD:
+        return False
+    battles = Battle.objects.filter(campaign=leaderboard.campaign_id)
+    first = Vote.objects.filter(battle__in=battles).aggregate(at=Min("voted_at"))["at"]
+    changes = LabelChange.objects.filter(prompt__in=battles.values("prompt"))
+    return first is not None and changes.filter(at__gt=first).exists()
 
 
 def board_name(leaderboard: Leaderboard) -> str:

@@ -16,7 +16,13 @@ from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.looks import look_of, say_look
 from arena.leaderboards.plans.reckoning import reckon, say_unanswered
-from arena.leaderboards.plans.registration import Plans, board_name, options_of, plans_of
+from arena.leaderboards.plans.registration import (
+    Plans,
+    board_name,
+    options_of,
+    plans_of,
+    relabelled_since_votes,
+)
 
 
 def say_registered(snapshots: Sequence[Snapshot]) -> list[str]:
@@ -85,8 +91,10 @@ def _reason(snapshot: Snapshot, plans: Plans) -> str:
 
 
 def _why_not_under(before: AnalysisPlan, snapshot: Snapshot, late: Sequence[AnalysisPlan]) -> str:
-    if board_name(snapshot.leaderboard) not in before.boards:
+    if not _names(before, snapshot):
         return _("analysis plan %(version)d didn’t name this board") % {"version": before.version}
+    if relabelled_since_votes(snapshot.leaderboard):
+        return _("which prompts are hard was changed after votes were in")
     # As snapshots were taken while a later plan took the place of the first.
     there = [plan for plan in late if plan.frozen_at and plan.frozen_at <= snapshot.taken_at]
     if there:
@@ -121,7 +129,7 @@ def chosen_margin(snapshot: Snapshot) -> ChosenMargin:
     if plan is None:
         return ChosenMargin(_("The margin of %(margin)s points is the usual one: no plan named it.") % words)
     words |= {"plan": _plan_and_day(plan)}
-    if plan.pk == snapshot.plan_id:
+    if plan.pk == snapshot.plan_id or (plan == plans.before and _names(plan, snapshot)):
         told = _("The margin of %(margin)s points is that of %(plan)s, frozen before the first vote.")
         return ChosenMargin(told % words)
     if plan == plans.before:
@@ -129,6 +137,10 @@ def chosen_margin(snapshot: Snapshot) -> ChosenMargin:
         return ChosenMargin(told % words)
     told = _("Exploratory: the margin of %(margin)s points was chosen after votes were in, by %(plan)s.")
     return ChosenMargin(told % words, is_late=True)
+
+
+def _names(plan: AnalysisPlan, snapshot: Snapshot) -> bool:
+    return board_name(snapshot.leaderboard) in plan.boards
 
 
 def _name_of(leaderboard: Leaderboard) -> str:

@@ -63,7 +63,7 @@ def worth_of(coefficient: Mapping[str, Any], length_unit: str) -> Worth:
 def say_typical(worths: Sequence[Worth]) -> str:
     """What a typical difference is; empty where none is relative."""
     told = [
-        _("%(feature)s %(times)s times") % {"feature": one.name, "times": f"{one.times:.1f}"}
+        _("%(feature)s %(ratio)s to 1") % {"feature": one.name, "ratio": f"{one.times:.1f}"}
         for one in worths
         if one.times is not None
     ]

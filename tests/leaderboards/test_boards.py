@@ -114,7 +114,7 @@ def test_the_worth_of_style_is_told_in_points(joust, signed_in):
     told = rf"length in characters \+{length['points']:.0f} .*? \+{length['per_doubling']:.0f} "
     assert re.search(told + re.escape(" … ".join(doubled)), words)
     times = (1 + length["scale"]) / (1 - length["scale"])
-    assert f"so much more than the other: length in characters {times:.1f} times," in words
+    assert f"so much more than the other: length in characters {times:.1f} to 1," in words
 
 
 def test_twice_as_much_has_the_interval_of_its_coefficient_in_its_own_unit():

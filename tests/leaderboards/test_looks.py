@@ -1,11 +1,14 @@
 """A registered board says how many planned votes are in, and which snapshot is the final one."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.plans import looks
 from arena.leaderboards.plans.looks import look_of, newer_than
 from arena.leaderboards.plans.registration_words import say_registered
 from arena.raters.models import Rater
@@ -50,12 +53,12 @@ def test_looks_before_the_planned_number_are_interim_and_the_first_with_it_is_fi
     final = study(60)
     assert (status_of(early), status_of(final)) == (
         "interim look at 150 of 200 planned votes",
-        "final: 210 votes of 200 planned",
+        "final: 210 of 200 planned votes",
     )
     assert EARLY not in text_of(ravi.get("/boards/joust/"))
     later = study(10)
     assert status_of(later) == f"later than the final look, which is snapshot {final.pk}"
-    assert status_of(final) == "final: 210 votes of 200 planned"
+    assert status_of(final) == "final: 210 of 200 planned votes"
     history = text_of(ravi.get("/boards/joust/joust-overall/snapshots/"))
     said = ("later than the final look", "final, 210 votes cast", "interim, 150 votes cast")
     assert [history.index(f"registered {words}") for words in said] == sorted(
@@ -100,3 +103,35 @@ def test_votes_that_a_board_leaves_out_were_cast_and_count_towards_the_plan(stud
     assert hard.counts["votes"] < 200
     assert look_of(hard, hard.plan).got == 200
     assert not look_of(snapshot, snapshot.plan).is_interim
+
+
+def test_votes_of_other_campaigns_are_none_that_came_since(study, voted_campaign):
+    snapshot = study(150)
+    voted_campaign("other", votes=50)
+    assert newer_than(snapshot) == 0
+
+
+def test_more_votes_than_are_looked_at_are_told_as_maybe_unless_the_campaign_was_closed_before(
+    study, voted_campaign, client, monkeypatch
+):
+    snapshot = study(150)
+    voted_campaign("other", votes=12)
+    monkeypatch.setattr(looks, "LOOKED_AT", 10)
+    campaign = study.small.campaign
+    campaign.leaderboards.update(visibility=Leaderboard.Visibility.PUBLIC)
+    campaign.status, campaign.closed_at = "closed", timezone.now()
+    campaign.save()
+    assert newer_than(snapshot) is None
+    board = text_of(client.get("/boards/joust/"))
+    assert "more votes may have come since" in board and "interim look" in board
+    campaign.closed_at = snapshot.cutoff
+    campaign.save()
+    board = text_of(client.get("/boards/joust/"))
+    assert "closed, and all of it is in" in board and "final: closed at 150" in board
+
+
+def test_newer_votes_are_found_by_their_own_numbers_and_not_by_the_campaigns_battles(study):
+    snapshot = study(150)
+    with CaptureQueriesContext(connection) as queries:
+        newer_than(snapshot)
+    assert len(queries) == 1 and "arena_battle" not in queries[0]["sql"].replace("battle_id", "")

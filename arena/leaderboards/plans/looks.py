@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -20,6 +20,10 @@ from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 
 UNCAST = ("retracted", "after_cutoff")
 """Of what a snapshot leaves out: votes that had been taken back, or weren't there yet."""
+
+
+LOOKED_AT = 5_000
+"""Votes of all campaigns; of a thousand a minute the newest five minutes."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +50,11 @@ def look_of(snapshot: Snapshot, plan: AnalysisPlan) -> Look | None:
     leaderboard = snapshot.leaderboard
     if leaderboard.source not in (Leaderboard.Source.RATERS, Leaderboard.Source.COMBINED):
         return None
-    newest = _newest_vote(leaderboard) if leaderboard.campaign.is_closed else None
+    all_in = cast(snapshot.counts) if holds_all(snapshot) else None
 
     def is_done(counts: dict) -> bool:
         enough = plan.votes is not None and cast(counts) >= plan.votes
-        return enough or (newest is not None and counts["last_id"] >= newest)
+        return enough or cast(counts) == all_in
 
     final = None
     if is_done(snapshot.counts):
@@ -69,47 +73,60 @@ def cast(counts: dict) -> int:
     return int(counts["votes"]) + sum(n for reason, n in left_out.items() if reason not in UNCAST)
 
 
-def _newest_vote(leaderboard: Leaderboard) -> int:
-    votes = Vote.objects.filter(battle__campaign=leaderboard.campaign_id).order_by("-pk")
-    return votes.values_list("pk", flat=True).first() or 0
+def holds_all(snapshot: Snapshot) -> bool:
+    """The campaign is closed, and no vote of it is newer than the snapshot."""
+    campaign = snapshot.leaderboard.campaign
+    if not campaign.is_closed:
+        return False
+    newer = newer_than(snapshot)
+    closed_before = campaign.closed_at is not None and campaign.closed_at <= snapshot.cutoff
+    return newer == 0 or (newer is None and closed_before)
 
 
-def newer_than(snapshot: Snapshot) -> int:
-    """Votes, or judgments, that came since and would be on the next snapshot."""
-    return _newer(snapshot).count()
-
-
-def _newer(snapshot: Snapshot) -> QuerySet:
+def newer_than(snapshot: Snapshot) -> int | None:
+    """Votes, or judgments, that came since and would be on the next snapshot; None: too many to look at."""
     board = snapshot.leaderboard
     if board.source in (Leaderboard.Source.RATERS, Leaderboard.Source.COMBINED):
-        kinds = (Battle.Kind.REGULAR, Battle.Kind.RECORDED)
-        votes = Vote.objects.filter(battle__campaign=board.campaign_id, battle__kind__in=kinds)
-        return votes.filter(pk__gt=snapshot.counts["last_id"], retraction=None)
+        return _newer_votes(board.campaign_id, snapshot.counts["last_id"])
     judged = Judgment.objects.filter(run__campaign=board.campaign_id, resolved_at__gt=snapshot.cutoff)
     judged = judged.exclude(outcome__in=["", Judgment.Outcome.NO_VERDICT])
-    return judged if board.judge_id is None else judged.filter(judge=board.judge_id)
+    return (judged if board.judge_id is None else judged.filter(judge=board.judge_id)).count()
+
+
+def _newer_votes(campaign: int, last: int) -> int | None:
+    """By the newest votes of all campaigns: by the campaign's battles it would take all of these."""
+    newest = Vote.objects.filter(pk__gt=last, retraction=None).order_by("pk")
+    battles = list(newest.values_list("battle_id", flat=True)[: LOOKED_AT + 1])
+    if len(battles) > LOOKED_AT:
+        return None
+    kinds = (Battle.Kind.REGULAR, Battle.Kind.RECORDED)
+    return Battle.objects.filter(pk__in=battles, campaign=campaign, kind__in=kinds).count() if battles else 0
 
 
 def say_look(look: Look) -> str:
     """A clause: which look it is, at how many of the planned votes."""
-    words = {
-        "got": f"{look.got:,}",
-        "planned": f"{look.planned or 0:,}",
-        "final": look.final,
-    }
+    words = _counts(look) | {"final": look.final}
     if look.final is not None and look.final != look.snapshot:
         return _("later than the final look, which is snapshot %(final)d") % words
     if look.planned is None:
         if look.is_interim:
-            return (
-                _("interim look at %(got)s votes: the plan names no number, and votes may still come") % words
-            )
-        return _("final: the campaign is closed, with %(got)s votes") % words
+            return _("interim look at %(votes)s: the plan names no number, and votes may still come") % words
+        return _("final: the campaign is closed, with %(votes)s") % words
     if look.is_interim:
-        return _("interim look at %(got)s of %(planned)s planned votes") % words
+        return _("interim look at %(got)s of %(planned)s") % words
     if look.is_short:
-        return _("final: closed at %(got)s of %(planned)s planned votes") % words
-    return _("final: %(got)s votes of %(planned)s planned") % words
+        return _("final: closed at %(got)s of %(planned)s") % words
+    return _("final: %(got)s of %(planned)s") % words
+
+
+def _counts(look: Look) -> dict[str, Any]:
+    planned = look.planned or 0
+    words = ngettext("%(n)s planned vote", "%(n)s planned votes", planned) % {"n": f"{planned:,}"}
+    return {"got": f"{look.got:,}", "votes": _votes(look.got), "planned": words}
+
+
+def _votes(n: int) -> str:
+    return ngettext("%(n)s vote", "%(n)s votes", n) % {"n": f"{n:,}"}
 
 
 def say_looks(snapshots: Sequence[Snapshot]) -> dict[int, str]:
@@ -132,30 +149,30 @@ def say_looks(snapshots: Sequence[Snapshot]) -> dict[int, str]:
 
 
 def _say_short(snapshot: Snapshot, final: int | None) -> str:
-    got = {"got": f"{cast(snapshot.counts):,}"}
+    got = {"votes": _votes(cast(snapshot.counts))}
     if final is None or snapshot.pk < final:
-        return _("interim, %(got)s votes cast") % got
+        return _("interim, %(votes)s cast") % got
     if snapshot.pk == final:
-        return _("final, %(got)s votes cast") % got
+        return _("final, %(votes)s cast") % got
     return _("later than the final look")
 
 
 def say_early(look: Look) -> str:
     """What to be careful about at an interim look, as a sentence."""
-    words = {"got": f"{look.got:,}", "planned": f"{look.planned or 0:,}"}
     rest = _(
         "a test made for one look isn’t at its level when it is read early. The e-value under “Compare two”"
         " is, however often one looks."
     )
     if look.planned is None:
         return _("An interim look, while votes may still come: %(rest)s") % {"rest": rest}
-    first = _("An interim look at %(got)s of %(planned)s planned votes: %(rest)s")
-    return first % (words | {"rest": rest})
+    return _("An interim look at %(got)s of %(planned)s: %(rest)s") % (_counts(look) | {"rest": rest})
 
 
 def say_newer(snapshot: Snapshot) -> str:
     """What came since a snapshot; of a closed campaign also that nothing did. Empty while nothing is new."""
     n, board = newer_than(snapshot), snapshot.leaderboard
+    if n is None and not holds_all(snapshot):
+        return _("more votes may have come since")
     if n and board.source in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL):
         words = ngettext("%(n)s judgment came since", "%(n)s judgments came since", n)
         return words % {"n": f"{n:,}"}

@@ -17,6 +17,7 @@ PLAN = (
     "boards",
     "raters",
     "votes",
+    "hard_at_least",
     "created_at",
     "frozen_at",
     "sha256",

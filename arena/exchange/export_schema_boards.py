@@ -16,6 +16,7 @@ BOARDS: tuple[TableSchema, ...] = (
         ("boards", "texts", "that answer it"),
         ("raters", "count", ""),
         ("votes", "count", ""),
+        ("hard_at_least", "count", "of seven criteria make a prompt hard; empty: a draft, or not noted"),
         ("created_at", "time", ""),
         ("frozen_at", "time", "empty: a draft, which decides nothing"),
         ("sha256", "text", "of a frozen plan"),

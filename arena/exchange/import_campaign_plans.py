@@ -54,11 +54,11 @@ def store_plans(back: Return) -> None:
 
 
 def _read_plan(row: Row) -> Row:
-    """Exports of before don't say what a plan was reckoned to find."""
+    """Exports of before don't say what a plan was reckoned to find, nor what hard meant."""
     told = row.get("reckoned")
     if told is not None:
         Reckoning.read(told)
-    return row | {"reckoned": told}
+    return row | {"reckoned": told, "hard_at_least": row.get("hard_at_least")}
 
 
 def store_report_text(back: Return, told: Row | None) -> None:

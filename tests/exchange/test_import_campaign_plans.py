@@ -201,7 +201,9 @@ def test_wordings_of_one_model_come_back_as_one_voice(used, there_and_back):
         judges = list(Judge.objects.order_by("name"))
         voices = [[one.name for one in judges if one.voice == judge.voice] for judge in judges]
         wordings = [[judge.name for judge in wordings_of(run)] for run in JudgeRun.objects.order_by("pk")]
-        panel = of_panel(Judgment.objects.all()).order_by("judge__name", "battle__public_id")
+        panel = of_panel(Judgment.objects.all(), Judgment.objects.all()).order_by(
+            "judge__name", "battle__public_id"
+        )
         told = list(panel.values_list("judge__name", "battle__public_id", "outcome"))
         versions = list(Rubric.objects.order_by("version").values_list("name", "version", "sha256"))
         return voices, wordings, told, versions

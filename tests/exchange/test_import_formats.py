@@ -45,7 +45,7 @@ def bring(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", ROWS)
 def test_every_format_comes_in_and_the_same_file_again_adds_nothing(bring, name):
-    assert "1 vote imported" in bring(ROWS[name]())
+    assert "1 row imported into" in bring(ROWS[name]())
     assert "Nothing new" in bring(ROWS[name]())
     assert Battle.objects.count() == 1 == Vote.objects.count() + Judgment.objects.count()
     assert Origin.objects.get().format == name and name in NAMES

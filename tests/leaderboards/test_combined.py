@@ -12,7 +12,6 @@ from arena.battles.models import Battle, Vote
 from arena.judging.models import Judge, JudgeRun, Judgment
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots, sources
-from arena.leaderboards.fitting.combined import read_combined
 from arena.leaderboards.models import Leaderboard
 from ratings.comparisons import OUTCOMES
 from tests.leaderboards.conftest import STRENGTHS
@@ -107,7 +106,7 @@ def test_a_vote_and_a_verdict_meet_on_prompt_and_pair_whichever_side_was_first(
             run=run, judge=judge, battle=battle, outcome=outcome, resolved_at=timezone.now()
         )
     board = combined_of(small.campaign)
-    rows = read_combined(board, sources.cutoff_of(board))
+    rows, _cutoff = sources.Round().rows_of(board)
     assert len(rows.comparisons) == 2
     assert rows.both.tolist() == [0]
     assert [OUTCOMES[code] for code in rows.verdict] == ["model_a"]

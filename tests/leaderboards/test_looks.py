@@ -79,7 +79,7 @@ def test_closing_makes_the_first_snapshot_with_all_votes_final(study, client, si
     assert EARLY not in board
 
 
-def test_a_board_says_how_many_votes_came_since_to_those_who_see_it(
+def test_a_board_says_how_many_votes_came_since_once_the_campaign_is_closed(
     study, cast, cast_vote, client, signed_in
 ):
     snapshot = study(150)
@@ -89,8 +89,7 @@ def test_a_board_says_how_many_votes_came_since_to_those_who_see_it(
     campaign.leaderboards.update(visibility=Leaderboard.Visibility.PUBLIC)
     campaign.status = "open"
     campaign.save()
-    assert "7 votes came since" in text_of(signed_in("ravi").get("/boards/joust/"))
-    assert client.get("/boards/joust/").status_code == 404  # blind still: not even the number
+    assert "came since" not in text_of(signed_in("ravi").get("/boards/joust/"))
     campaign.status = "closed"
     campaign.save()
     board = text_of(client.get("/boards/joust/"))

@@ -5,7 +5,6 @@ from django.urls import reverse
 
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots, sources, usable
-from arena.leaderboards.fitting.comparisons import read_rows
 from ratings.rao_kupper import fit_grounded_rao_kupper
 
 
@@ -17,7 +16,7 @@ def few_resamples(settings):
 def test_both_bad_and_usable_are_those_of_the_votes(voted_campaign, signed_in):
     board = ensure_leaderboards(voted_campaign().campaign)[0]
     snapshot = snapshots.take_snapshot(board).snapshot
-    rows = read_rows(board, sources.cutoff_of(board))
+    rows, _cutoff = sources.Round().rows_of(board)
     expected = fit_grounded_rao_kupper(rows.comparisons).usable_probability()
     for number, competitor in enumerate(rows.competitors):
         standing = snapshot.standings.get(competitor=competitor)
@@ -33,5 +32,5 @@ def test_both_bad_and_usable_are_those_of_the_votes(voted_campaign, signed_in):
 
 def test_few_both_bad_votes_tell_no_absolute_zero(voted_campaign):
     board = ensure_leaderboards(voted_campaign(votes=60).campaign)[0]
-    rows = read_rows(board, sources.cutoff_of(board))
+    rows, _cutoff = sources.Round().rows_of(board)
     assert set(usable.usable_of(rows)) == {None}

@@ -52,6 +52,12 @@ class AnalysisPlan(models.Model):
     votes = models.PositiveIntegerField(
         _("votes in all"), null=True, blank=True, validators=[MinValueValidator(1)]
     )
+    hard_at_least = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="of the seven criteria, when it was frozen; unknown of plans from before",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     frozen_at = models.DateTimeField(null=True, blank=True)
     frozen_by = models.ForeignKey(
@@ -77,7 +83,8 @@ class AnalysisPlan(models.Model):
 
     def content(self) -> dict[str, Any]:
         names = ("question", "margin", "ties", "both_bad", "boards", "raters", "votes")
-        return {name: getattr(self, name) for name in names}
+        told = {name: getattr(self, name) for name in names}
+        return told if self.hard_at_least is None else told | {"hard_at_least": self.hard_at_least}
 
     def canonical(self) -> str:
         """What is hashed: anybody can hash it again."""
@@ -88,13 +95,16 @@ class AnalysisPlan(models.Model):
 
     def freeze(self, user: Any, reckoned: dict[str, Any] | None = None) -> bool:
         """False if it was frozen already, which stays as it was."""
+        draft = AnalysisPlan.objects.filter(pk=self.pk, frozen_at=None, **self.content())
+        self.hard_at_least = self.campaign.hard_at_least
         frozen = {
+            "hard_at_least": self.hard_at_least,
             "frozen_at": timezone.now(),
             "frozen_by": user,
             "reckoned": reckoned,
             "sha256": self.hash_content(),
         }
-        if not AnalysisPlan.objects.filter(pk=self.pk, frozen_at=None, **self.content()).update(**frozen):
+        if not draft.update(**frozen):
             return False
         self.refresh_from_db()
         return True

@@ -169,8 +169,11 @@ def say_early(look: Look) -> str:
 
 
 def say_newer(snapshot: Snapshot) -> str:
-    """What came since a snapshot; of a closed campaign also that nothing did. Empty while nothing is new."""
-    n, board = newer_than(snapshot), snapshot.leaderboard
+    """What came since a closed campaign's snapshot, or nothing did. While it is open they stand still."""
+    board = snapshot.leaderboard
+    if not board.campaign.is_closed:
+        return ""
+    n = newer_than(snapshot)
     if n is None and not holds_all(snapshot):
         return _("more votes may have come since")
     if n and board.source in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL):
@@ -178,4 +181,4 @@ def say_newer(snapshot: Snapshot) -> str:
         return words % {"n": f"{n:,}"}
     if n:
         return ngettext("%(n)s vote came since", "%(n)s votes came since", n) % {"n": f"{n:,}"}
-    return _("closed, and all of it is in") if board.campaign.is_closed else ""
+    return _("closed, and all of it is in")

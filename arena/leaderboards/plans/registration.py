@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Min, Q
+from django.db.models import Max, Q, QuerySet
 
 from arena.battles.models import Battle, Vote
 from arena.corpus.label_models import LabelChange
@@ -77,19 +77,30 @@ def registered_under(leaderboard: Leaderboard) -> AnalysisPlan | None:
     Votes from a file explore too, whatever day it names: nobody here knows who had seen them before.
     """
     plan = plans_of(leaderboard).before
-    if plan is None or board_name(leaderboard) not in plan.boards or relabelled_since_votes(leaderboard):
+    if plan is None or board_name(leaderboard) not in plan.boards:
         return None
+    if leaderboard.subset == Leaderboard.Subset.HARD:
+        least = leaderboard.campaign.hard_at_least
+        if hard_means_another(plan, least) or relabelled_since_votes(leaderboard):
+            return None
     return plan
 
 
+def hard_means_another(plan: AnalysisPlan, least: int) -> bool:
+    return plan.hard_at_least is not None and plan.hard_at_least != least
+
+
 def relabelled_since_votes(leaderboard: Leaderboard) -> bool:
-    """Of a board of hard prompts: was anything said of their hardness after the first vote?"""
-    if leaderboard.subset != Leaderboard.Subset.HARD:
-        return False
-    battles = Battle.objects.filter(campaign=leaderboard.campaign_id)
-    first = Vote.objects.filter(battle__in=battles).aggregate(at=Min("voted_at"))["at"]
-    changes = LabelChange.objects.filter(prompt__in=battles.values("prompt"))
-    return first is not None and changes.filter(at__gt=first).exists()
+    """Was anything said of the hardness of a campaign's prompts after the first vote?"""
+    changes = LabelChange.objects.filter(prompt__prompt_set__campaigns=leaderboard.campaign_id)
+    last = changes.aggregate(at=Max("at"))["at"]
+    return last is not None and _votes_before(leaderboard, last).exists()
+
+
+def _votes_before(leaderboard: Leaderboard, at: datetime) -> QuerySet[Vote]:
+    """A battle is drawn before its vote is cast: that spares a look at the votes of later ones."""
+    votes = Vote.objects.filter(battle__campaign=leaderboard.campaign_id)
+    return votes.filter(battle__drawn_at__lt=at, voted_at__lt=at)
 
 
 def board_name(leaderboard: Leaderboard) -> str:
@@ -103,7 +114,8 @@ def board_name(leaderboard: Leaderboard) -> str:
 def anything_before(leaderboard: Leaderboard, at: datetime) -> bool:
     """Had anybody seen an outcome of this campaign, of people or of a judge that the board counts?"""
     votes = Vote.objects.filter(battle__campaign=leaderboard.campaign_id)
-    voted = votes.filter(Q(voted_at__lt=at) | Q(battle__kind=Battle.Kind.RECORDED)).exists()
+    recorded = votes.filter(battle__kind=Battle.Kind.RECORDED)
+    voted = _votes_before(leaderboard, at).exists() or recorded.exists()
     if voted or leaderboard.source == Leaderboard.Source.RATERS:
         return voted
     judged = Judgment.objects.filter(run__campaign=leaderboard.campaign_id)

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from arena.campaigns.models import Campaign
+from arena.corpus.models import HARD_AT_LEAST
 from arena.leaderboards import sentences
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
@@ -19,6 +20,7 @@ from arena.leaderboards.plans.reckoning import reckon, say_unanswered
 from arena.leaderboards.plans.registration import (
     Plans,
     board_name,
+    hard_means_another,
     options_of,
     plans_of,
     relabelled_since_votes,
@@ -93,8 +95,13 @@ def _reason(snapshot: Snapshot, plans: Plans) -> str:
 def _why_not_under(before: AnalysisPlan, snapshot: Snapshot, late: Sequence[AnalysisPlan]) -> str:
     if not _names(before, snapshot):
         return _("analysis plan %(version)d didn’t name this board") % {"version": before.version}
-    if relabelled_since_votes(snapshot.leaderboard):
-        return _("which prompts are hard was changed after votes were in")
+    if snapshot.leaderboard.subset == Leaderboard.Subset.HARD:
+        if hard_means_another(before, snapshot.counts.get("hard_at_least", HARD_AT_LEAST)):
+            return _("hard means another number of criteria than in analysis plan %(version)d") % {
+                "version": before.version
+            }
+        if relabelled_since_votes(snapshot.leaderboard):
+            return _("which prompts are hard was changed after votes were in")
     # As snapshots were taken while a later plan took the place of the first.
     there = [plan for plan in late if plan.frozen_at and plan.frozen_at <= snapshot.taken_at]
     if there:

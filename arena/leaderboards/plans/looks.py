@@ -169,7 +169,7 @@ def say_early(look: Look) -> str:
 
 
 def say_newer(snapshot: Snapshot) -> str:
-    """What came since a closed campaign's snapshot, or nothing did. While it is open they stand still."""
+    """What came since a closed campaign's snapshot, or that all is in; boards of open ones stand still."""
     board = snapshot.leaderboard
     if not board.campaign.is_closed:
         return ""

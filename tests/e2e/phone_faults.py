@@ -28,6 +28,7 @@ BROKEN = r"""() => {
     const around = text.parentElement.closest("code, pre, script, style, title, .hash, .fingerprint, .long");
     if (around || !text.data.trim()) continue;
     for (const word of text.data.matchAll(/[\p{L}\p{N}]+/gu)) {
+      if (/^[0-9a-f]{16,}$/.test(word[0])) continue;
       range.setStart(text, word.index);
       range.setEnd(text, word.index + word[0].length);
       const parts = [...range.getClientRects()].filter(box => box.width);

@@ -131,6 +131,8 @@ def _cautions(
         if not (about and _is_of_others(warning, column, about)):
             yield warning
     yield from _about_policies(counts.get("policy_moves", []), snapshot.options, RANKS not in leave)
+    if RANKS not in leave:
+        yield from _about_first(column, counts.get("first_hangs_on"), about)
     yield from _about_votes(snapshot, about)
     if MOVES not in leave:
         yield from _about_moves(counts.get("moves"))
@@ -230,6 +232,30 @@ def _about_policies(
             "Ratings hang on how draws are counted: if %(policy)s, a model moves by up to %(how_far)s points."
         )
     yield words % {"policy": _policy(worst, options), "how_far": how_far}
+
+
+FRAGILE = 0.01
+"""Of the votes: where so few decide who is first, the board says so."""
+
+
+def _about_first(column: Column, told: Mapping[str, Any] | None, about: Collection[int]) -> Iterator[str]:
+    """Of a model that is called first: few votes that hold it there."""
+    if told is None or told["votes"] > FRAGILE * told["of"]:
+        return
+    leader, successor = (column.standings.get(told[name]) for name in ("leader", "successor"))
+    if leader is None or successor is None or not leader.tied_first:
+        return
+    if about and not {told["leader"], told["successor"]} & set(about):
+        return
+    words = ngettext(
+        "The order hangs on %(n)s of %(all)s votes: without the one that speaks most for %(leader)s,"
+        " %(successor)s would be first.",
+        "The order hangs on %(n)s of %(all)s votes: without those that speak most for %(leader)s,"
+        " %(successor)s would be first.",
+        told["votes"],
+    )
+    names = {"leader": leader.competitor.name, "successor": successor.competitor.name}
+    yield words % (names | {"n": f"{told['votes']:,}", "all": f"{told['of']:,}"})
 
 
 def _policy(move: Mapping[str, Any], options: Mapping[str, Any]) -> str:

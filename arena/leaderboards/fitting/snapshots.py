@@ -22,6 +22,7 @@ from arena.leaderboards.fitting.category_boards import CategoryBoard, category_b
 from arena.leaderboards.fitting.code_version import code_version
 from arena.leaderboards.fitting.combined import CombinedRows, fit_combined
 from arena.leaderboards.fitting.comparisons import BoardRows, Cutoff
+from arena.leaderboards.fitting.fragile import first_hangs_on
 from arena.leaderboards.fitting.make_up import make_up
 from arena.leaderboards.fitting.pair_results import pair_results
 from arena.leaderboards.fitting.sources import Round, cutoff_in, rows_of, rows_to_fit
@@ -165,6 +166,8 @@ def fit(
     if cutoff.last_judgment_id:
         more |= {"last_judgment_id": cutoff.last_judgment_id}
     categories = list(category_boards(rows, options))
+    if not isinstance(rows, CombinedRows):
+        more |= first_hangs_on(rows, options)
     moves = moves_of(rows.whole, options)
     if moves.facts:
         more |= {"moves": moves.facts}

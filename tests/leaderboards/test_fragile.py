@@ -1,0 +1,81 @@
+"""A board says where its order hangs on few votes."""
+
+import pytest
+
+from arena.battles.models import Vote
+from arena.leaderboards.boards.board_cautions import cautions_of
+from arena.leaderboards.boards.board_rows import find_column
+from arena.leaderboards.defaults import BOARDS, ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
+from arena.leaderboards.fitting.fragile import first_hangs_on
+from arena.leaderboards.fitting.snapshots import options_for
+from arena.leaderboards.fitting.sources import Round
+from ratings.influence import flips_first
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(settings):
+    settings.BOOTSTRAP_RESAMPLES = 0
+
+
+@pytest.fixture
+def overall(voted_campaign):
+    board = ensure_leaderboards(voted_campaign("joust").campaign)[0]
+    return snapshots.take_snapshot(board).snapshot
+
+
+def said_of(snapshot, **options):
+    column = find_column(BOARDS[0], [snapshot.leaderboard])
+    column.snapshot.counts = snapshot.counts
+    return [one.text for one in cautions_of([column], **options) if "order hangs on" in one.text]
+
+
+def hang(snapshot, votes, of=600):
+    first, second = snapshot.standings.order_by("-rating")[:2]
+    assert first.tied_first
+    told = {"votes": votes, "of": of, "leader": first.competitor_id, "successor": second.competitor_id}
+    snapshot.counts["first_hangs_on"] = told
+    return first.competitor, second.competitor
+
+
+def test_it_is_found_as_ratings_finds_it_and_without_these_votes_another_is_first(overall):
+    board = overall.leaderboard
+    rows, _cutoff = Round().rows_of(board)
+    options = options_for(board)
+    flip = flips_first(rows.comparisons, options.policies, challengers=2, most=0.5)
+    found = first_hangs_on(rows, options).get("first_hangs_on")
+    if flip.count > 0.02 * flip.total:
+        assert found is None
+    else:
+        assert (found["votes"], found["of"]) == (flip.count, Vote.objects.count())
+        assert rows.competitors[flip.leader] == found["leader"]
+
+
+def test_few_votes_are_told_with_both_names_and_many_are_not(overall):
+    first, second = hang(overall, 6)
+    assert said_of(overall) == [
+        f"The order hangs on 6 of 600 votes: without those that speak most for {first.name},"
+        f" {second.name} would be first."
+    ]
+    hang(overall, 1)
+    assert "without the one that speaks most" in said_of(overall)[0]
+    hang(overall, 7)
+    assert said_of(overall) == []
+
+
+def test_a_page_on_other_models_leaves_it_out(overall):
+    first, second = hang(overall, 3)
+    last = overall.standings.order_by("rating").first().competitor_id
+    assert said_of(overall, about=[last]) == []
+    assert len(said_of(overall, about=[second.pk, last])) == 1
+    assert said_of(overall, about=[first.pk], leave=["ranks"]) == []
+
+
+def test_a_snapshot_from_before_says_nothing_of_it(overall):
+    overall.counts.pop("first_hangs_on", None)
+    assert said_of(overall) == []
+
+
+def test_it_is_part_of_a_replay(overall):
+    stored, again = snapshots.replay(overall)
+    assert stored.canonical() == again.canonical()

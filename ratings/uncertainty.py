@@ -94,6 +94,16 @@ class Covariance:
         return leaning
 
     @cached_property
+    def floored(self) -> NDArray[np.bool_]:
+        """Parameters (p,) whose standard error is the model's, for the robust one came out below it."""
+        if self.model is None:
+            return np.zeros(len(self.matrix), dtype=bool)
+        robust = np.max([np.diag(m) for m in (self.matrix, *self.floors)], axis=0)
+        bare = _guarded(robust, np.diag(self.independent), None, self.leaning)
+        floored: NDArray[np.bool_] = self.leaning & (bare < np.sqrt(np.diag(self.model)))
+        return floored
+
+    @cached_property
     def difference_deviations(self) -> Matrix:
         """Standard errors (p, p) of all differences of two parameters; zero on the diagonal."""
         variances = np.max([_of_differences(m) for m in (self.matrix, *self.floors)], axis=0)

@@ -89,7 +89,8 @@ def say_alike(prompts):
 
 
 def column_of(snapshot: Snapshot):
-    return SimpleNamespace(board=SimpleNamespace(title="overall"), snapshot=snapshot)
+    standings = {standing.competitor_id: standing for standing in snapshot.standings.all()}
+    return SimpleNamespace(board=SimpleNamespace(title="overall"), snapshot=snapshot, standings=standings)
 
 
 def test_that_prompts_of_one_text_are_one_question_is_an_early_caution(voted_campaign):

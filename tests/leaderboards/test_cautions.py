@@ -105,8 +105,16 @@ def test_every_page_says_once_that_votes_are_simulated(overall, signed_in):
     assert pages_that_say("All 600 votes on this page are simulated.", signed_in) == set(EVERY)
 
 
+def test_intervals_that_lean_on_the_fits_own_error_are_counted(overall, signed_in):
+    with_changes(overall, models_own_error=2)
+    words = "The intervals of 2 of 5 models are as wide as the fit’s own error"
+    assert pages_that_say(words, signed_in) == set(EVERY)
+    with_changes(overall, models_own_error=0)
+    assert pages_that_say("as wide as the fit’s own error", signed_in) == set()
+
+
 def test_what_is_too_much_for_a_page_is_a_click_away(overall, signed_in):
-    with_changes(overall, warnings=[f"Warning {letter}." for letter in "abcdef"])
+    with_changes(overall, warnings=[f"Warning {letter}." for letter in "abcdef"], models_own_error=0)
     ravi = signed_in("ravi")
     for page in (CHARTS, EMBER, BOTH):
         html = ravi.get(page).content.decode()

@@ -1,5 +1,6 @@
 """Reference values: 240 rows fitted with style control, rater = row mod 24, prompt = 7·row mod 40."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -19,6 +20,7 @@ from ratings.comparisons import Comparisons, Policies, tally
 from ratings.deletions import connects_alone
 from ratings.rows import sort_rows
 from ratings.scale import POINTS_PER_LOG_ODDS
+from ratings.simulate import VoteModel, simulate_votes
 from ratings.style import scale_covariates
 from ratings.uncertainty import critical_values, robust_covariance
 
@@ -187,3 +189,18 @@ def test_the_design_effect_is_of_the_clusters_and_not_of_the_models_variance_tha
     assert covariance.leaning.all()
     assert 0.3 < covariance.design_effect < 3
     assert (covariance.deviations**2 / np.diag(covariance.independent)).max() > 5
+
+
+def test_floored_are_the_errors_that_are_the_models_own():
+    model = VoteModel((0.6, 0.2, 0.0, -0.3), tie=0.3, raters=6, prompts=30)
+    counts = []
+    for seed in range(12):
+        votes = simulate_votes(model, 400, seed=seed).as_comparisons()
+        covariance = fit_board(votes, LeaderboardOptions(bootstrap=0, check=False)).covariance
+        own = np.sqrt(np.diag(covariance.model))
+        assert np.array_equal(covariance.floored, covariance.leaning & (covariance.deviations == own))
+        counts.append(int(covariance.floored.sum()))
+    assert 0 < sum(counts) < 48
+    many = replace(model, raters=200, prompts=300)
+    votes = simulate_votes(many, 2000, seed=1).as_comparisons()
+    assert not fit_board(votes, LeaderboardOptions(bootstrap=0, check=False)).covariance.floored.any()

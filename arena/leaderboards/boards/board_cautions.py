@@ -130,6 +130,7 @@ def _cautions(
     for warning in snapshot.warnings:
         if not (about and _is_of_others(warning, column, about)):
             yield warning
+    yield from _about_errors(counts.get("models_own_error", 0), len(column.standings))
     yield from _about_policies(counts.get("policy_moves", []), snapshot.options, RANKS not in leave)
     if RANKS not in leave:
         yield from _about_first(column, counts.get("first_hangs_on"), about)
@@ -232,6 +233,19 @@ def _about_policies(
             "Ratings hang on how draws are counted: if %(policy)s, a model moves by up to %(how_far)s points."
         )
     yield words % {"policy": _policy(worst, options), "how_far": how_far}
+
+
+def _about_errors(own: int, models: int) -> Iterator[str]:
+    """Older snapshots don't say how many."""
+    if own:
+        words = ngettext(
+            "The interval of %(n)s of %(all)s model is as wide as the fit’s own error: with so few raters or"
+            " prompts, likeness among votes made it narrower, which isn’t trusted.",
+            "The intervals of %(n)s of %(all)s models are as wide as the fit’s own error: with so few raters"
+            " or prompts, likeness among votes made them narrower, which isn’t trusted.",
+            own,
+        )
+        yield words % {"n": f"{own:,}", "all": f"{models:,}"}
 
 
 FRAGILE = 0.01

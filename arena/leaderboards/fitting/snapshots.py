@@ -173,6 +173,7 @@ def fit(
         more |= {"moves": moves.facts}
     more |= {
         "last_id": cutoff.last_id,
+        "models_own_error": int(board.covariance.floored[: len(board.order)].sum()),
         "pairs_nearly": any(not d.exact for d in board.pair_clusters.values()),
     }
     return Computed(

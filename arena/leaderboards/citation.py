@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from arena.counted import counted
 from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.plans.looks import cast
 
 
 def cite(snapshot: Snapshot) -> str:
@@ -17,8 +18,8 @@ def cite(snapshot: Snapshot) -> str:
     board = snapshot.leaderboard
     votes = snapshot.counts["votes"]
     by_people = board.source in (Leaderboard.Source.RATERS, Leaderboard.Source.COMBINED)
-    cast = f"{counted(votes, 'vote')} of {counted(snapshot.counts['raters'], 'rater')}"
-    basis = cast if by_people else counted(votes, "judgment")
+    said = f"{counted(votes, 'vote')} of {counted(snapshot.counts['raters'], 'rater')}"
+    basis = said if by_people else counted(votes, "judgment")
     cutoff = snapshot.cutoff.astimezone(UTC)
     parts = (
         f"{board.campaign.team.name}",
@@ -41,7 +42,11 @@ def _registered(snapshot: Snapshot) -> str:
     if plan is None or plan.frozen_at is None:
         return "Exploratory"
     frozen = f"{plan.frozen_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    return f"Registered under analysis plan {plan.version}, frozen {frozen}, SHA-256 {plan.sha256}"
+    line = f"Registered under analysis plan {plan.version}, frozen {frozen}, SHA-256 {plan.sha256}"
+    board = snapshot.leaderboard
+    if plan.votes is None or board.source not in (Leaderboard.Source.RATERS, Leaderboard.Source.COMBINED):
+        return line
+    return f"{line}. At {cast(snapshot.counts):,} of {counted(plan.votes, 'planned vote')}"
 
 
 MODELS = {

@@ -107,7 +107,7 @@ WHERE = {
     "AnalysisPlan": same(
         "analysis_plans",
         *("version", "question", "margin", "ties", "both_bad", "boards", "raters", "votes", "created_at"),
-        *("frozen_at", "sha256", "reckoned"),
+        *("hard_at_least", "frozen_at", "sha256", "reckoned"),
     ),
     "Leaderboard": same(
         "leaderboards",

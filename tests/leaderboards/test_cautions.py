@@ -113,6 +113,13 @@ def test_intervals_that_lean_on_the_fits_own_error_are_counted(overall, signed_i
     assert pages_that_say("as wide as the fit’s own error", signed_in) == set()
 
 
+def test_the_page_of_a_snapshot_carries_the_cautions_of_its_board(overall, signed_in):
+    with_changes(overall, warnings=[FEW], distinct_texts=19)
+    words = text_of(signed_in("ravi").get(f"/snapshots/{overall.pk}/"))
+    assert words.count(escape(FEW)) == 1
+    assert "24 prompts have only 19 different texts" in words
+
+
 def test_what_is_too_much_for_a_page_is_a_click_away(overall, signed_in):
     with_changes(overall, warnings=[f"Warning {letter}." for letter in "abcdef"], models_own_error=0)
     ravi = signed_in("ravi")

@@ -5,6 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from arena.leaderboards.citation import cite
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard
@@ -47,6 +48,7 @@ def test_looks_before_the_planned_number_are_interim_and_the_first_with_it_is_fi
     ravi = signed_in("ravi")
     early = study(150)
     assert status_of(early) == "interim look at 150 of 200 planned votes"
+    assert ". At 150 of 200 planned votes. " in cite(early)
     board = text_of(ravi.get("/boards/joust/"))
     assert "interim look at 150 of 200 planned votes" in board and EARLY in board
     assert "came since" not in board

@@ -5,8 +5,17 @@ import pytest
 from django.utils import timezone
 
 from arena.battles.models import Battle, Vote
+from arena.corpus.models import Prompt
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
-from arena.leaderboards.plans.plan import USUAL_TIES, Plan, detectable, raters_needed, rows, ties_of
+from arena.leaderboards.plans.plan import (
+    USUAL_TIES,
+    Plan,
+    detectable,
+    prompts_of,
+    raters_needed,
+    rows,
+    ties_of,
+)
 from ratings.bradley_terry import fit_bradley_terry
 from ratings.comparisons import MODEL_A, MODEL_B
 from ratings.simulate import VoteModel, simulate_votes
@@ -121,3 +130,11 @@ def test_ties_are_those_of_the_votes_once_there_are_enough(make_campaign, cast, 
     assert ties_of(campaign).share == USUAL_TIES
     vote(49, "model_a")
     assert ties_of(campaign).share == 49 / 50
+
+
+def test_prompts_of_one_text_are_reckoned_with_as_one(voted_campaign):
+    small = voted_campaign(votes=0)
+    assert prompts_of(small.campaign) == 24
+    same = [prompt.pk for prompt in small.prompts[:6]]
+    Prompt.objects.filter(pk__in=same).update(messages=[{"role": "user", "content": "Say hello"}])
+    assert prompts_of(small.campaign) == 19

@@ -9,7 +9,8 @@ from arena.leaderboards.boards.duels import Answer, answer_of
 from arena.leaderboards.citation import cite
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
-from arena.leaderboards.models import PairResult
+from arena.leaderboards.models import Leaderboard, PairResult
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.report import report_answer
 from tests.leaderboards.plans_by_hand import DRAFT, write_and_freeze
 from tests.leaderboards.test_report import built, told
@@ -42,6 +43,13 @@ def test_the_result_leads_with_the_registered_question_and_answers_it_for_every_
     assert said.count(" ahead of ") == different > 0
     assert "The margin of 25 points is that of analysis plan 1" in told(part)
     assert not any(block.caption.startswith("Hard") for block in part.blocks)  # which the plan didn't name
+
+
+def test_a_board_that_the_plan_names_and_that_could_not_be_made_is_named(registered):
+    AnalysisPlan.objects.update(boards=["overall", "style"])
+    Leaderboard.objects.filter(style_control=True).update(policies={"ties": "drop"})  # another board
+    words = "Style-controlled: the plan names it, and there is no board."
+    assert words in told(built(registered).parts[RESULT])
 
 
 def test_what_was_planned_stands_beside_what_was_reached(registered):

@@ -30,6 +30,7 @@ def board_plan(request: HttpRequest, campaign: str) -> HttpResponse:
         }
         for plan in frozen
     ]
+    told.sort(key=lambda one: not one["governs"])
     context = {"campaign": shown, "plans": told, "section": "boards"}
     return render(request, "leaderboards/frozen_plan.html", context)
 

@@ -15,6 +15,8 @@ from django.db.models import Count, Q
 
 from arena.campaigns.models import Campaign
 from arena.campaigns.opening import drawable_responses
+from arena.corpus.models import Prompt
+from arena.corpus.same_text import key_of
 from ratings.planner import Detectable, minimum_detectable
 
 # Of votes cast so far a tie share is believed from so many on; before that the usual one is taken.
@@ -145,7 +147,9 @@ def _fewest(with_number: Callable[[int], Plan], margin: float, most: int) -> int
 
 
 def prompts_of(campaign: Campaign) -> int:
-    return drawable_responses(campaign).order_by().values("prompt").distinct().count()
+    """Prompts of one text are one, as on the boards."""
+    prompts = Prompt.objects.filter(pk__in=drawable_responses(campaign).order_by().values("prompt"))
+    return len({key_of(*told) for told in prompts.values_list("messages", "tombstone").iterator()})
 
 
 def plan_of(

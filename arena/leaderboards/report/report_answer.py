@@ -47,6 +47,10 @@ def answer(matter: Matter, draft: Draft) -> None:
     columns = [c for c in matter.page.columns if c.snapshot and c.board.name in plan.boards]
     if not columns:
         draft.missing.append(_("An answer: there is no snapshot of a board that the plan names."))
+    for column in matter.page.columns:
+        if column.board.name in plan.boards and column not in columns and columns:
+            words = _("%(board)s: the plan names it, and there is no board. %(reason)s")
+            draft.say(words % {"board": column.heading, "reason": column.reason})
     for column in columns:
         if column.snapshot is not None:
             _of_board(column, column.snapshot, len(columns) > 1, draft)

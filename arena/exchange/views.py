@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +57,26 @@ def _first_guess(kind: str, said: dict[str, Any]) -> How:
     return How(model=said.get("model", "").strip()) if kind == Import.Kind.RESPONSES else AS_FOUND
 
 
+def _unless_it_goes(view: Callable[[HttpRequest, str], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """The file may go while it is read: another has it discarded, or it has landed. Then the page says so."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, public_id: str) -> HttpResponseBase:
+        try:
+            return view(request, public_id)
+        except FileNotFoundError:
+            if uploads.is_kept(_own(request, public_id)):
+                raise
+            return redirect("import", public_id)
+
+    return wrapped
+
+
 @require_GET
 @never_cache
 @vary_on_headers("HX-Request")
 @access.admin_required
+@_unless_it_goes
 def import_page(request: HttpRequest, public_id: str) -> HttpResponse:
     record = _own(request, public_id)
     if getattr(request, "htmx", False):
@@ -109,6 +126,7 @@ def _show(request: HttpRequest, record: Import, form: ReadingForm | None, status
 
 @require_POST
 @access.admin_required
+@_unless_it_goes
 def import_reread(request: HttpRequest, public_id: str) -> HttpResponseBase:
     """Checks the file again, read as the form says."""
     record = _own(request, public_id)
@@ -124,6 +142,7 @@ def import_reread(request: HttpRequest, public_id: str) -> HttpResponseBase:
 
 @require_POST
 @access.admin_required
+@_unless_it_goes
 def import_onward(request: HttpRequest, public_id: str) -> HttpResponseBase:
     """The file of imported prompts once more, for the responses in its other columns."""
     record = _own(request, public_id)

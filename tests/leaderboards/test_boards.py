@@ -12,6 +12,7 @@ from django.utils import timezone
 from arena.battles.models import Retraction
 from arena.corpus.models import Competitor
 from arena.leaderboards.boards.board_rows import in_order, rank_words, standings_of
+from arena.leaderboards.boards.duels import say_share
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
@@ -175,7 +176,10 @@ def test_ranks_order_and_votes_are_those_of_the_board_that_was_chosen(joust, sig
     )
     page = signed_in("ravi").get(PAGE, {"board": name}).content.decode()
     shown = re.findall(f"{rank}.*?{model}.*?{votes}", page.partition("<tbody")[2], re.DOTALL)
-    assert shown == [(rank_words(s), s.competitor.name, f"{s.battles:,}") for s in standings]
+    told = [(rank, name, count.strip()) for rank, name, count in shown]
+    assert told == [(rank_words(s), s.competitor.name, f"{s.battles:,}") for s in standings]
+    rates = re.findall(r'votes">[^<]*<span class="range">([^<]*)<', page)
+    assert rates == [say_share((s.wins + s.ties / 2) / s.battles) for s in standings]
 
 
 def test_the_page_holds_no_style_attribute_and_no_inline_script(joust, signed_in):

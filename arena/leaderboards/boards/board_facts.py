@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -15,9 +14,6 @@ from arena.leaderboards import sentences
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.sentences import signed
 from arena.leaderboards.style_words import Worth, worth_of
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -162,6 +158,13 @@ def terms_of(snapshot: Snapshot) -> list[Term]:
             _("the same votes were fitted by software of others; the largest difference of any rating."),
         ),
         Term(_("hard"), hard),
+        Term(
+            _("win rate"),
+            _(
+                "the share of a model’s votes that it won, a tie counting half, whoever it met: ratings allow"
+                " for that."
+            ),
+        ),
         Term(_("what is estimated"), f"{snapshot.counts['estimand']}."),
         Term(
             _("hard move, style move"),

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from arena.corpus.models import Competitor
 from arena.leaderboards import sentences
+from arena.leaderboards.boards.duels import say_share
 from arena.leaderboards.boards.option_words import interval_words
 from arena.leaderboards.defaults import Board
 from arena.leaderboards.intervals import Axis, Estimate, Mark, shared_axis
@@ -149,6 +150,7 @@ class Row:
     hard_move: Move | None
     style_move: Move | None
     votes: str
+    win_rate: str
     starts_component: bool
 
 
@@ -245,12 +247,13 @@ def _row(
         rank="–" if chosen is None else rank_words(chosen),
         tied_first=chosen is not None and chosen.tied_first,
         name=competitor.name,
-        organisation=competitor.organisation,
+        organisation=" · ".join(filter(None, (competitor.organisation, competitor.licence))),
         tags=tags,
         cells=tuple(_cell(column, competitor.pk, axis) for column in columns),
         hard_move=hard_move(columns, competitor.pk),
         style_move=style_move(style),
         votes="–" if chosen is None else f"{chosen.battles:,}",
+        win_rate="" if chosen is None else _win_rate(chosen),
         starts_component=starts,
     )
 
@@ -276,6 +279,13 @@ def style_move(standing: Standing | None) -> Move | None:
     if standing is None or standing.shift is None:
         return None
     return Move(standing.shift, standing.shift_lower, standing.shift_upper)
+
+
+def _win_rate(standing: Standing) -> str:
+    """A tie counts half, whoever the opponents were."""
+    if not standing.battles:
+        return ""
+    return say_share((standing.wins + standing.ties / 2) / standing.battles)
 
 
 def rank_words(standing: Standing) -> str:

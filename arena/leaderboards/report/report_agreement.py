@@ -7,8 +7,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from arena.leaderboards.agreement.agreement_models import CampaignAgreement
-from arena.leaderboards.agreement.agreement_views import lines, say_simulated
-from arena.leaderboards.agreement.judge_figures import has_interval
+from arena.leaderboards.agreement.agreement_views import lines, people_agree, say_simulated
+from arena.leaderboards.agreement.judge_figures import LOW, level_of
 from arena.leaderboards.report.report_draft import Draft, Matter
 
 
@@ -29,17 +29,17 @@ def say_agreement(matter: Matter, draft: Draft) -> None:
 
 def _about_people(people: dict[str, Any], below: float) -> str:
     """A warning where their kappa, or alpha without one, is low or may be; the interval tells which."""
-    found = (people["two"] or {}).get("kappa") or people["alpha"]
+    found = people_agree(people)
     words = {"below": f"{below:g}"}
     if found is None:
         return _("No two people saw the same responses: how far they agree isn’t known.")
-    lower, upper = (found["lower"], found["upper"]) if has_interval(found) else (found["estimate"],) * 2
-    if upper < below:
+    level = level_of(found, below)
+    if level == LOW:
         told = _(
             "To be careful about: people agree with each other by less than κ = %(below)s, so that the guide"
             " can be read in more than one way. Small differences rest on that reading."
         )
-    elif lower < below:
+    elif level:
         told = _("To be careful about: it isn’t settled that people agree by κ = %(below)s or more.")
     else:
         told = _("People agree with each other by κ = %(below)s or more.")

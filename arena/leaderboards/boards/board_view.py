@@ -14,7 +14,7 @@ from arena.leaderboards.boards.board_rows import Column, Placed, hard_move
 from arena.leaderboards.intervals import Estimate
 from arena.row_numbers import as_id
 
-ROWS_AT_ONCE = 64
+ROWS_AT_ONCE = 50
 RANK = "rank"
 SORTS = {
     RANK: gettext_lazy("rank"),

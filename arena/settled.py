@@ -19,13 +19,24 @@ PATIENCE, BREATH = 30.0, 0.2  # seconds
 
 T = TypeVar("T")
 
-# Of any database of the server, those prepared for a second phase too; never the one that asks.
-_RUNNING = "SELECT count(*) FROM pg_snapshot_xip(pg_current_snapshot()) AS xid WHERE xid < %s::text::xid8"
+# Those of this database, prepared for a second phase or not, and never the one that asks. The server counts
+# the transactions of all its databases as one row of numbers: what another database writes is nothing to us.
+_RUNNING = """
+    WITH elsewhere AS (
+        SELECT held.transactionid AS xid FROM pg_locks held JOIN pg_stat_activity USING (pid)
+        WHERE held.locktype = 'transactionid' AND held.mode = 'ExclusiveLock' AND held.granted
+          AND datname <> current_database()
+        UNION ALL SELECT transaction FROM pg_prepared_xacts WHERE database <> current_database()
+    )
+    SELECT count(*) FROM pg_snapshot_xip(pg_current_snapshot()) AS running
+    WHERE running < %s::text::xid8 AND NOT EXISTS (SELECT FROM elsewhere WHERE xid = running::xid)
+"""
 # Of the caller's own sessions the one that has been at it for longest.
-_LONGEST = (
-    "SELECT pid, xact_start FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND pid <> pg_backend_pid()"
-    " AND xact_start IS NOT NULL ORDER BY xact_start LIMIT 1"
-)
+_LONGEST = """
+    SELECT pid, xact_start FROM pg_stat_activity
+    WHERE backend_xid IS NOT NULL AND pid <> pg_backend_pid() AND datname = current_database()
+      AND xact_start IS NOT NULL ORDER BY xact_start LIMIT 1
+"""
 
 
 class UnsettledError(Exception):

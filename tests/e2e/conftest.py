@@ -81,6 +81,12 @@ class RaterAtWork:
         return self.page.locator("#progress").inner_text()
 
 
+def follow(control) -> None:
+    """Clicks a control that leads to another page, and waits for that page to be there whole."""
+    with control.page.expect_navigation():
+        control.click()
+
+
 @pytest.fixture
 def at_work(live_server):
     """at_work(page) is a rater at that page, recorded."""

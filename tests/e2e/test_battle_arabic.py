@@ -10,6 +10,7 @@ from django.utils import timezone
 from arena.battles.models import Battle, Vote
 from arena.corpus.models import Response
 from arena.raters.models import Rater
+from tests.e2e.conftest import follow
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -70,7 +71,7 @@ def test_ten_votes_in_arabic_closed_mid_battle_and_gone_on_with_the_next_day_els
     assert nothing_sticks_out(page)
 
     page.locator("#progress").tap()
-    page.get_by_role("button", name="إنشاء رابط شخصي").tap()
+    follow(page.get_by_role("button", name="إنشاء رابط شخصي"))
     link = page.locator("#my-link").input_value()
     assert nothing_sticks_out(page)
     page.get_by_role("link", name="العودة إلى المواجهات").tap()
@@ -124,10 +125,10 @@ def test_without_scripts_a_lapsed_battle_is_told_on_a_page_and_not_by_a_bare_sta
     context = browser.new_context(viewport=PHONE, java_script_enabled=False, locale="ar-EG")
     page = context.new_page()
     page.goto(f"{live_server.url}/join/{small.token}/")
-    page.get_by_role("button", name="ابدأ").click()
+    follow(page.get_by_role("button", name="ابدأ"))
     Battle.objects.update(expires_at=timezone.now() - timedelta(hours=1))
-    page.get_by_role("button", name="تعادل").click()
+    follow(page.get_by_role("button", name="تعادل"))
     assert "ظلّت تلك المواجهة مفتوحة مدة طويلة" in page.locator("#notice").inner_text()
-    page.get_by_role("button", name="تعادل").click()
+    follow(page.get_by_role("button", name="تعادل"))
     assert Vote.objects.count() == 1
     context.close()

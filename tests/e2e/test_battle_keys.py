@@ -9,6 +9,7 @@ import pytest
 
 from arena.battles.models import Battle, Outcome, Retraction, Vote
 from arena.campaigns.models import Campaign
+from tests.e2e.conftest import follow
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -205,12 +206,12 @@ def test_whoever_is_done_takes_their_votes_along_to_another_device(page, at_work
     rater.press("a")
     rater.press("b")
     page.wait_for_selector(".finished")
-    page.get_by_role("button", name="Make a personal link").click()
+    follow(page.get_by_role("button", name="Make a personal link"))
     link = page.locator("textarea#my-link").input_value()
     page.context.clear_cookies()
     page.goto(link)
-    page.get_by_role("button", name="Begin").click()
+    follow(page.get_by_role("button", name="Begin"))
     page.wait_for_selector(".finished")
-    page.get_by_role("link", name="My votes").click()
+    follow(page.get_by_role("link", name="My votes"))
     assert page.locator(".my-votes > li").count() == 2
     assert rater.record.complaints == []

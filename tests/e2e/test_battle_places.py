@@ -7,6 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from arena.battles.models import Battle, BattleNote, Outcome, Vote
 from arena.corpus.models import Response
+from tests.e2e.conftest import follow
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -36,9 +37,9 @@ def test_without_scripts_vote_undo_skip_and_flag_work_by_forms(open_page, live_s
     small = make_campaign(prompts=6)
     page = open_page(java_script_enabled=False)
     page.goto(f"{live_server.url}/join/{small.token}/")
-    page.get_by_role("button", name="Begin").click()
+    follow(page.get_by_role("button", name="Begin"))
     for name in ("A is better", "Tie", "Both bad", "B is better"):
-        page.get_by_role("button", name=name).click()
+        follow(page.get_by_role("button", name=name))
     assert list(Vote.objects.order_by("pk").values_list("outcome", flat=True)) == [
         Outcome.MODEL_A,
         Outcome.TIE,
@@ -47,11 +48,11 @@ def test_without_scripts_vote_undo_skip_and_flag_work_by_forms(open_page, live_s
     ]
     assert "4 votes" in page.locator("#progress").inner_text()
     assert "Recorded: B." in page.locator("#recorded").inner_text()
-    page.get_by_role("button", name="Undo").click()
+    follow(page.get_by_role("button", name="Undo"))
     assert "3 votes" in page.locator("#progress").inner_text()
-    page.get_by_role("button", name="Skip").click()
+    follow(page.get_by_role("button", name="Skip"))
     page.get_by_role("button", name="Flag", exact=True).click()
-    page.get_by_role("button", name="Flag it").click()
+    follow(page.get_by_role("button", name="Flag it"))
     assert sorted(BattleNote.objects.values_list("kind", flat=True)) == ["flag", "skip"]
     page.get_by_role("button", name="Guide").click()
     assert page.locator("#guide").is_visible()
@@ -62,7 +63,7 @@ def test_without_scripts_a_form_sent_twice_is_one_vote(open_page, live_server, m
     small = make_campaign()
     page = open_page(java_script_enabled=False)
     page.goto(f"{live_server.url}/join/{small.token}/")
-    page.get_by_role("button", name="Begin").click()
+    follow(page.get_by_role("button", name="Begin"))
     with page.expect_navigation():
         page.get_by_role("button", name="Tie").click()
     page.wait_for_load_state()

@@ -8,6 +8,7 @@ from arena.battles.models import Battle, Vote
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Response
 from arena.corpus.render import render
+from tests.e2e.conftest import follow
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -128,10 +129,10 @@ def test_without_a_script_the_button_does_it_too(sit, size):
     page = rater.page
     panes = page.locator("#stage .pane > .prose")
     assert panes.first.locator("strong").count() == 1
-    page.get_by_role("button", name="A and B as plain text").click()
+    follow(page.get_by_role("button", name="A and B as plain text"))
     assert panes.locator("*").count() == 0
     assert [pane.text_content() for pane in panes.all()] == written(rater)
-    page.get_by_role("button", name="B is better").click()
+    follow(page.get_by_role("button", name="B is better"))
     assert panes.locator("*").count() == 0
     assert Vote.objects.get().layout == "plain"
 

@@ -7,6 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from arena.battles.models import Vote
 from arena.corpus.models import Prompt, Response
+from tests.e2e.conftest import follow
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -245,7 +246,7 @@ def test_without_scripts_the_whole_prompt_is_there(open_page, live_server, make_
     Prompt.objects.update(rendered_html=f"<p>{SENTENCE * 40}</p>")
     page = open_page(java_script_enabled=False)
     page.goto(f"{live_server.url}/join/{small.token}/")
-    page.get_by_role("button", name="Begin").click()
+    follow(page.get_by_role("button", name="Begin"))
     assert prompt_height(page) > PHONE["height"]
     assert page.locator("#stage .whole").is_hidden()
     assert page.locator("#pin").is_hidden()

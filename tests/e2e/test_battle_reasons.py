@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena.battles.models import BattleNote, Vote
+from tests.e2e.conftest import follow
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -88,11 +89,11 @@ def test_without_scripts_the_window_is_a_form(browser, live_server, make_campaig
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{live_server.url}/join/{small.token}/")
-    page.get_by_role("button", name="Begin").click()
-    page.get_by_role("button", name="Tie").click()
+    follow(page.get_by_role("button", name="Begin"))
+    follow(page.get_by_role("button", name="Tie"))
     page.get_by_role("button", name="Why?").click()
     page.get_by_label("Tone").check()
-    page.get_by_role("button", name="Keep").click()
+    follow(page.get_by_role("button", name="Keep"))
     assert "Tone" in page.locator("#recorded").inner_text()
     page.get_by_role("button", name="Why?").click()
     assert page.get_by_label("Tone").is_checked()

@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
+from tests.e2e.conftest import follow
 from tests.leaderboards.conftest import make_judge, voted_campaign
 
 __all__ = ["make_judge", "voted_campaign"]
@@ -193,6 +194,6 @@ def test_without_javascript_models_are_found_sorted_and_kept_on_top(joust, visit
     assert page.get_by_text("Columns", exact=True).is_hidden()
     page.get_by_label("Keep on top: Inlet").check()
     page.get_by_label("Sort by").select_option("name")
-    page.get_by_role("button", name="Show").click()
+    follow(page.get_by_role("button", name="Show"))
     assert page.locator("tbody th a").all_inner_texts()[:2] == ["Inlet", "Ember"]
     assert page.get_by_label("Keep on top: Inlet").is_checked()

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection, connections, transaction
 from django.utils import timezone
 
 from arena.battles import ballots, exclusions, seals
@@ -249,6 +249,26 @@ def test_a_session_that_hangs_is_named_and_not_waited_for_any_longer(joust, one_
         writer.join(MOST)
     assert settled(timezone.now, patience=0)
     assert seals.seal_votes().votes == 201
+
+
+@contextmanager
+def written_elsewhere(folder):
+    """A transaction open in another database: of the same server, or in another file."""
+    postgresql = connection.vendor == "postgresql"
+    name = "postgres" if postgresql else str(folder / "elsewhere.sqlite3")
+    other = type(connections["default"])({**connection.settings_dict, "NAME": name}, alias="elsewhere")
+    try:
+        with other.cursor() as cursor:
+            for statement in ["BEGIN", "SELECT pg_current_xact_id()"] if postgresql else ["BEGIN IMMEDIATE"]:
+                cursor.execute(statement)
+            yield
+    finally:
+        other.close()
+
+
+def test_nobody_waits_for_what_is_written_in_another_database(joust, tmp_path):
+    with written_elsewhere(tmp_path):
+        assert settled(timezone.now, patience=0)
 
 
 def test_a_round_that_waited_in_vain_ends_in_words_and_is_asked_for_again(joust, monkeypatch, caplog):

@@ -10,17 +10,14 @@ once?
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 
+from bench.coverage_studies import run
 from ratings.board import fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.bradley_terry import fit_bradley_terry
@@ -65,27 +62,24 @@ def _new_model(panel: int) -> VoteModel:
     return VoteModel((*SIX, 0.2), tie=0.7, raters=30, rater_sd=0.7, panels={6: tuple(range(panel))})
 
 
-def _adaptive(weighted: bool) -> Callable[[Scenario, int], Comparisons]:
-    def draw(scenario: Scenario, seed: int) -> Comparisons:
-        """Ten rounds; from the second on 80 % of the draws go to the three closest pairs, 20 % to all."""
-        k, per_round = len(scenario.model.strengths), scenario.votes // 10
-        pairs = tuple((i, j) for i in range(k) for j in range(i + 1, k))
-        model, parts = replace(scenario.model, pairs=pairs), []
-        for number in range(10):
-            votes = simulate_votes(model, per_round, seed=seed * 10 + number, taste_seed=seed)
-            parts.append(votes)
-            theta = fit_bradley_terry(_joined(parts)).strengths
-            gap = np.array([abs(theta[i] - theta[j]) for i, j in pairs])
-            chance = np.full(len(pairs), 0.2 / len(pairs))
-            chance[np.argsort(gap)[:3]] += 0.8 / 3
-            model = replace(model, propensities=tuple(chance / chance.sum()))
-        joined = _joined(parts)
-        if not weighted:
-            return joined
-        propensity = np.concatenate([part.propensity for part in parts])
-        return inverse_propensity_weights(propensity, cap=None).applied_to(joined)
-
-    return draw
+def _adaptive(scenario: Scenario, seed: int, *, weighted: bool) -> Comparisons:
+    """Ten rounds; from the second on 80 % of the draws go to the three closest pairs, 20 % to all."""
+    k, per_round = len(scenario.model.strengths), scenario.votes // 10
+    pairs = tuple((i, j) for i in range(k) for j in range(i + 1, k))
+    model, parts = replace(scenario.model, pairs=pairs), []
+    for number in range(10):
+        votes = simulate_votes(model, per_round, seed=seed * 10 + number, taste_seed=seed)
+        parts.append(votes)
+        theta = fit_bradley_terry(_joined(parts)).strengths
+        gap = np.array([abs(theta[i] - theta[j]) for i, j in pairs])
+        chance = np.full(len(pairs), 0.2 / len(pairs))
+        chance[np.argsort(gap)[:3]] += 0.8 / 3
+        model = replace(model, propensities=tuple(chance / chance.sum()))
+    joined = _joined(parts)
+    if not weighted:
+        return joined
+    propensity = np.concatenate([part.propensity for part in parts])
+    return inverse_propensity_weights(propensity, cap=None).applied_to(joined)
 
 
 def _joined(parts: list) -> Comparisons:
@@ -154,14 +148,14 @@ SCENARIOS = [
         "6 models in a cycle of effects, pairs drawn adaptively, unweighted",
         VoteModel(SIX, **_taste(30, 0.7), pair_effects=CYCLE),
         3000,
-        draw=_adaptive(False),
+        draw=partial(_adaptive, weighted=False),
     ),
     Scenario(
         "adaptive IPW",
         "the same, weighted by logged propensities",
         VoteModel(SIX, **_taste(30, 0.7), pair_effects=CYCLE),
         3000,
-        draw=_adaptive(True),
+        draw=partial(_adaptive, weighted=True),
     ),
     Scenario(
         "style",
@@ -272,33 +266,5 @@ def _number(value: float | None, decimals: int) -> str:
     return "none" if value is None else f"{value:.{decimals}f}"
 
 
-def main() -> None:
-    """Run the study and print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--repetitions", type=int, default=500)
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--only", default="", help="scenarios by name, separated by commas")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-    names = [n for n in options.only.split(",") if n]
-    numbers = [i for i, s in enumerate(SCENARIOS) if not names or s.name in names]
-    rows = []
-    with ProcessPoolExecutor(options.workers) as pool:
-        started = [pool.submit(_study_number, i, options.repetitions, options.seed) for i in numbers]
-        for future in started:
-            rows.append(future.result())
-            print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1) + "\n")
-    print(table(rows))
-
-
-def _study_number(number: int, repetitions: int, seed: int) -> dict:
-    return study(SCENARIOS[number], repetitions, seed=seed)
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, SCENARIOS, study, table)

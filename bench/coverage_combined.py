@@ -10,15 +10,11 @@ how often a judge counts as one who helps: by its p below 0.05, and by a gain of
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
+from bench.coverage_studies import run
 from ratings.comparisons import Comparisons
 from ratings.prediction_powered import HELPS, PredictionPowered, RefusedError, fit_prediction_powered
 from ratings.simulate import VoteModel, pseudo_true_strengths, simulate_votes
@@ -131,28 +127,5 @@ def table(rows: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Run the study and print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--repetitions", type=int, default=500)
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--only", default="", help="scenarios by name, separated by commas")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-    names = [n for n in options.only.split(",") if n]
-    chosen = [s for s in SCENARIOS if not names or s.name in names]
-    rows = []
-    with ProcessPoolExecutor(options.workers) as pool:
-        for future in [pool.submit(study, s, options.repetitions, seed=options.seed) for s in chosen]:
-            rows.append(future.result())
-            print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1) + "\n")
-    print(table(rows))
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, SCENARIOS, study, table)

@@ -1,24 +1,20 @@
 """Do the 95 % intervals of moves between a board and the board of its hard prompts cover 95 %?
 
-    python -m bench.coverage_moves --repetitions 1000 --workers 2 [--only A,H] [--json OUT]
+    python -m bench.coverage_moves --repetitions 1000 --workers 2 [--only third,moved] [--json OUT]
 
 Each repetition draws votes on hard and other prompts (ratings.simulate) by the same raters and asks of
 `ratings.rating_moves.fit_moves`: does each interval hold the move of what the two fits tend to? How often
-does it exclude zero, and how often do the two boards' own intervals not meet, which marked moves before?
+does it exclude zero, and how often do the two boards' own intervals not meet, the coarser sign of a move?
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
 from bench.coverage import SIX, TWENTY
+from bench.coverage_studies import run
 from ratings.board import fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.comparisons import Comparisons
@@ -195,28 +191,5 @@ def table(rows: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Run the study and print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--repetitions", type=int, default=1000)
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--only", default="", help="scenarios by name, separated by commas")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-    names = [n for n in options.only.split(",") if n]
-    chosen = [s for s in SCENARIOS if not names or s.name in names]
-    rows = []
-    with ProcessPoolExecutor(options.workers) as pool:
-        for future in [pool.submit(study, s, options.repetitions, seed=options.seed) for s in chosen]:
-            rows.append(future.result())
-            print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1) + "\n")
-    print(table(rows))
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, SCENARIOS, study, table, repetitions=1000)

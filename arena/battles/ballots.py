@@ -173,8 +173,7 @@ def can_undo(campaign: Campaign) -> bool:
 def undo(battle: Battle, rater: Rater) -> Battle:
     """Takes back the rater's last vote; the pair comes back as a new battle. Twice is as good as once."""
     with transaction.atomic():
-        hold(battle)  # a second undo at once finds the first one's
-        battle.campaign.refresh_from_db()  # its names may have been shown since the battle was read
+        hold_open(battle)  # a second undo at once finds the first one's
         last = (
             Vote.objects.of(rater, battle.campaign)
             .select_related("retraction", "battle__replaced_by")
@@ -195,7 +194,7 @@ def skip(battle: Battle, rater: Rater) -> None:
     Who goes back to it and votes after all has voted: a skip never takes a vote away, whichever is faster.
     """
     with transaction.atomic():
-        hold(battle)
+        hold_open(battle)
         if Vote.objects.filter(battle=battle).exists():
             raise AlreadyVotedError
         _note, created = BattleNote.objects.get_or_create(
@@ -208,13 +207,21 @@ def skip(battle: Battle, rater: Rater) -> None:
 def flag(battle: Battle, rater: Rater, text: str) -> None:
     """The same words once, and of other words so many."""
     with transaction.atomic():
-        hold(battle)
+        hold_open(battle)
         flags = BattleNote.objects.filter(battle=battle, kind=BattleNote.Kind.FLAG)
         if flags.filter(text=text).exists():
             return
         if flags.count() >= MOST_FLAGS:
             raise FlaggedOftenError
         flags.create(battle=battle, rater=rater, kind=BattleNote.Kind.FLAG, text=text)
+
+
+def hold_open(battle: Battle) -> None:
+    """Holds the battle for whatever is said about it besides a vote, which is taken as long as votes are."""
+    hold(battle)
+    battle.campaign.refresh_from_db()  # closed or paused, or its names shown, since the battle was read
+    if not battle.campaign.is_open:
+        raise NotOpenError
 
 
 def hold(battle: Battle) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db import models, transaction
 from django.utils.translation import gettext_lazy as _
 
-from arena.battles.ballots import NotOpenError, RefusedError, hold
+from arena.battles.ballots import RefusedError, hold_open
 from arena.battles.models import Battle, BattleNote, Vote
 from arena.raters.models import Rater
 
@@ -59,10 +59,7 @@ def explain(battle: Battle, rater: Rater, reasons: Collection[str], comment: str
     if comment:
         said.add((BattleNote.Kind.COMMENT, comment))
     with transaction.atomic():
-        hold(battle)  # what was closed or undone meanwhile shows now
-        battle.campaign.refresh_from_db()
-        if not battle.campaign.is_open:
-            raise NotOpenError
+        hold_open(battle)  # what was undone meanwhile shows now
         if not Vote.objects.standing().filter(battle=battle).exists():
             raise NoVoteError
         notes = {(note.kind, note.text): note.pk for note in battle.notes.filter(kind__in=KINDS)}

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ratings.agreement import agreement, agreement_table, cohen_kappa, krippendorff_alpha
+from ratings.agreement import agreement, krippendorff_alpha
+from ratings.clustered_kappa import clustered_kappa
 from ratings.comparisons import OUTCOMES
 from ratings.errors import NoVotesError, RatingsError
-from ratings.frames import comparisons_from_frame, names_of
+from ratings.frames import comparisons_from_frame, names_of, texts_of
 from ratings.rater_overlap import Overlap, overlap
 from ratings.votes_file import in_file, read_votes
 
@@ -22,7 +23,11 @@ from ratings.votes_file import in_file, read_votes
 def add_arguments(commands: Any) -> None:
     """The `agreement` command and its options."""
     command = commands.add_parser("agreement", help="agreement between raters", description=__doc__)
-    command.add_argument("votes", type=Path, help="CSV, TSV or Parquet with judge and prompt_id")
+    command.add_argument(
+        "votes",
+        type=Path,
+        help="CSV, TSV or Parquet with judge, prompt_id and, where prompts may be of one text, prompt_text",
+    )
     command.add_argument("--between", nargs=2, metavar=("R1", "R2"), help="two raters, for Cohen's kappa")
     command.add_argument("--json", action="store_true", help="print JSON instead of words")
     command.set_defaults(run=run)
@@ -34,9 +39,10 @@ def run(options: argparse.Namespace) -> None:
     rater = "judge" if "judge" in frame.columns else "rater"
     try:
         named = comparisons_from_frame(frame, cluster=(rater, "prompt_id"))
+        texts = texts_of(frame)
     except RatingsError as error:
         raise in_file(error, options.votes, frame) from error
-    found = overlap(named.comparisons)
+    found = overlap(named.comparisons, texts)
     data = _everyone(found)
     if options.between:
         data["between"] = _two(found, names_of(frame[rater]), options.between)
@@ -47,12 +53,12 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _everyone(found: Overlap) -> dict[str, Any]:
-    alpha = krippendorff_alpha(found.ratings, found.unit_prompt)
+    alpha = krippendorff_alpha(found.ratings, found.unit_cluster)
     return {
         "raters": found.ratings.shape[0],
         "units": found.ratings.shape[1],
         "repeated": found.repeated,
-        "agreement": asdict(agreement(found.first, found.second, found.prompt)),
+        "agreement": asdict(agreement(found.first, found.second, found.cluster)),
         "alpha": asdict(alpha),
     }
 
@@ -69,11 +75,9 @@ def _two(found: Overlap, names: list[str], between: list[str]) -> dict[str, Any]
         raise NoVotesError(f"{between[0]} and {between[1]} share no prompt and pair")
     first = np.concatenate([found.first[forward], found.second[backward]])
     second = np.concatenate([found.second[forward], found.first[backward]])
-    table = agreement_table(first, second, len(OUTCOMES))
-    used = (table.sum(axis=0) + table.sum(axis=1)) > 0
-    kappa = cohen_kappa(table[np.ix_(used, used)])
-    prompt = np.concatenate([found.prompt[forward], found.prompt[backward]])
-    return {"kappa": asdict(kappa), "agreement": asdict(agreement(first, second, prompt))}
+    cluster = np.concatenate([found.cluster[forward], found.cluster[backward]])
+    kappa = clustered_kappa(first, second, len(OUTCOMES), cluster)
+    return {"kappa": asdict(kappa), "agreement": asdict(agreement(first, second, cluster))}
 
 
 def _words(data: dict[str, Any], between: list[str] | None) -> list[str]:

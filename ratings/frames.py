@@ -154,6 +154,11 @@ def _ids(column: pd.Series[Any]) -> NDArray[np.int32]:
     return _coded(column)[0].astype(np.int32)
 
 
+def texts_of(frame: pd.DataFrame) -> NDArray[np.int32] | None:
+    """(n,) the same for prompts of one text; None where the frame doesn't tell."""
+    return _ids(frame["prompt_text"]) if "prompt_text" in frame.columns else None
+
+
 def _outcomes(column: pd.Series[Any]) -> NDArray[np.int8]:
     codes, uniques = pd.factorize(column, use_na_sentinel=False)
     outcomes = [WINNER_ALIASES.get(name, name) for name in uniques]

@@ -17,8 +17,8 @@ MOST_CELLS = 50_000_000
 class Overlap:
     """Votes of different raters on the same units, outcomes read from the side of the lower competitor.
 
-    first, second (m,): outcome codes of every two ratings of one unit · first_rater, second_rater, prompt
-    (m,) · unit_prompt (units,): the prompt of each column of `ratings` · repeated: votes by which a rater
+    first, second (m,): outcome codes of every two ratings of one unit · first_rater, second_rater, cluster
+    (m,) · unit_cluster (units,): the cluster of each column of `ratings` · repeated: votes by which a rater
     rated a unit again (left out).
     """
 
@@ -26,15 +26,16 @@ class Overlap:
     second: NDArray[np.int8]
     first_rater: NDArray[np.int32]
     second_rater: NDArray[np.int32]
-    prompt: NDArray[np.int32]
+    cluster: NDArray[np.int32]
     ratings: NDArray[np.float64]
-    unit_prompt: NDArray[np.int32]
+    unit_cluster: NDArray[np.int32]
     repeated: int
 
 
-def overlap(comparisons: Comparisons) -> Overlap:
+def overlap(comparisons: Comparisons, text: NDArray[np.int32] | None = None) -> Overlap:
     """All pairs of ratings, and `ratings` (raters, units) of outcome codes with NaN for Krippendorff's alpha.
 
+    Clusters are prompts, or texts where `text` (n,) says which prompts are of one: they stay units apart.
     Raises BadOptionError where rater or prompt is unknown, NoVotesError where no two raters share a unit.
     """
     if comparisons.rater is None or comparisons.prompt is None:
@@ -48,15 +49,16 @@ def overlap(comparisons: Comparisons) -> Overlap:
     if not len(shared):
         raise NoVotesError("no two raters voted on the same prompt and pair", todo="let raters overlap")
     codes = _from_low(comparisons)
+    cluster = comparisons.prompt if text is None else text
     i, j = _pairs(unit[shared])
     return Overlap(
         first=codes[shared[i]],
         second=codes[shared[j]],
         first_rater=comparisons.rater[shared[i]],
         second_rater=comparisons.rater[shared[j]],
-        prompt=comparisons.prompt[shared[i]],
+        cluster=cluster[shared[i]],
         # columns are in the order of the units' numbers
-        unit_prompt=comparisons.prompt[shared[np.unique(unit[shared], return_index=True)[1]]],
+        unit_cluster=cluster[shared[np.unique(unit[shared], return_index=True)[1]]],
         ratings=_table(unit[shared], rater[shared], codes[shared]),
         repeated=len(unit) - len(once),
     )

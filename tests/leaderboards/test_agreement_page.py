@@ -6,6 +6,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arena.battles.models import Battle
+from arena.corpus.models import Prompt
 from arena.judging.models import Judge, JudgeRun, Judgment
 from arena.leaderboards.agreement import campaign_agreement
 from arena.leaderboards.agreement.agreement_models import CampaignAgreement
@@ -108,6 +109,33 @@ def test_a_judge_is_laid_beside_people_and_beside_another_judge(overlapping, cas
     assert "Owl with people" in page
     assert "Sage with Owl" in page
     assert {one["category"] for one in figures["categories"]} == {"reasoning", "writing"}
+
+
+def test_prompts_of_one_text_are_one_cluster_and_the_page_says_so(overlapping, signed_in):
+    small = overlapping(17)
+    one_text = [{"role": "user", "content": "Say hello."}]
+    last = [prompt.pk for prompt in small.prompts[12:]]
+    Prompt.objects.filter(pk__in=last).update(messages=one_text, category="writing")
+    figures = campaign_agreement.compute(small.campaign).figures
+    table = np.array(
+        [[(n + (place if n >= 17 else 0)) % 3 for n in range(20)] for place in range(3)], dtype=float
+    )
+    expected = krippendorff_alpha(table, [min(n, 12) for n in range(20)])
+    alpha, two = figures["people"]["alpha"], figures["people"]["two"]
+    assert (alpha["clusters"], two["every"]["clusters"], two["kappa"]["clusters"]) == (13, 13, 13)
+    assert (alpha["lower"], alpha["upper"]) == pytest.approx((expected.lower, expected.upper))
+    assert (figures["prompts"], figures["distinct_texts"]) == (20, 13)
+    assert "The 20 prompts have only 13 different texts" in page_of(signed_in, small)
+
+
+def test_figures_from_before_texts_were_clusters_are_still_shown(overlapping, signed_in):
+    small = overlapping(17)
+    stored = campaign_agreement.compute(small.campaign)
+    del stored.figures["prompts"], stored.figures["distinct_texts"]
+    stored.save()
+    page = page_of(signed_in, small)
+    assert "people with people" in page
+    assert "different texts" not in page
 
 
 def test_figures_without_an_interval_stand_alone_and_minus_is_a_minus(overlapping, signed_in):

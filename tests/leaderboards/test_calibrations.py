@@ -4,6 +4,7 @@ import pytest
 from django.utils import timezone
 
 from arena.battles.models import Battle, Vote
+from arena.corpus.models import Prompt
 from arena.endpoints.models import Endpoint
 from arena.judging import calibration
 from arena.judging.calibration_models import Calibration, Measurement
@@ -121,6 +122,18 @@ def test_after_is_held_against_before_on_the_battles_that_both_decided(labelled,
     assert found["agreement"]["every"]["successes"] == 5
     assert (found["gain"]["estimate"], found["gain"]["n"]) == (pytest.approx(2 / 5), 5)
     assert found["gain"]["lower"] < 2 / 5 < found["gain"]["upper"]
+
+
+def test_prompts_of_one_text_are_one_cluster_of_a_measurement(labelled, make_wording):
+    one_text = [{"role": "user", "content": "Say hello."}]
+    Prompt.objects.filter(category="writing").update(messages=one_text)
+    measured(labelled, make_wording("one"), BEFORE)
+    found = figures(measured(labelled, make_wording("two"), AFTER))
+    held_out = labelled.labels.filter(part="held_out")
+    texts = held_out.exclude(category="writing").count() + 1
+    every, gain = found["agreement"]["every"], found["gain"]
+    assert every["n"] == 6 > texts == every["clusters"]
+    assert gain["clusters"] <= texts
 
 
 def test_parts_are_never_pooled(labelled, make_wording):

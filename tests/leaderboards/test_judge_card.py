@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from arena.battles.models import Battle, Retraction, Vote
-from arena.corpus.models import Competitor
+from arena.corpus.models import Competitor, Prompt, Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.judging.canaries import CANARIES
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment, Probe
@@ -20,6 +20,7 @@ from arena.leaderboards.agreement import card_page, judge_card, judge_figures
 from arena.leaderboards.agreement.card_models import JudgeCard
 from arena.leaderboards.agreement.judged_battles import CanaryReply
 from arena.raters.models import Rater
+from ratings.proportions import share
 
 EVEN = {"factual": 3, "clarity": 3}
 
@@ -134,8 +135,8 @@ def test_consistency_flips_and_failures_are_shares_of_what_was_asked(small, ask)
     assert (swap["no_verdict"]["successes"], swap["no_verdict"]["n"]) == (2, 10)
     assert found["failures"] == {"refused": 2}
     assert found["counts"]["outcomes"] == {"decisive": 3, "no_verdict": 2, "tie": 1, "tie_unstable": 4}
-    for share in (swap["consistency"], swap["hard"], swap["first"]):
-        assert share["lower"] < share["estimate"] < share["upper"]
+    for one in (swap["consistency"], swap["hard"], swap["first"]):
+        assert one["lower"] < one["estimate"] < one["upper"]
 
 
 def test_what_tiltyard_stopped_itself_is_no_failure_of_the_judge(small, ask):
@@ -275,6 +276,63 @@ def test_a_repeated_judgment_speaks_by_its_newest_verdict(small, ask, raters):
     ask(small, {battle: REFUSED}, judge)
     vote(small, raters[0], "model_a", 0)
     assert figures(small, judge)["agreement"]["votes"]["every"]["successes"] == 1
+
+
+def clusters_of(figures):
+    """Every number of clusters in a card's figures, but those of canaries, whose texts are ours."""
+    for name, found in figures.items():
+        if name == "clusters":
+            yield found
+        elif isinstance(found, dict) and name != "canaries":
+            yield from clusters_of(found)
+
+
+def test_prompts_of_one_text_are_one_cluster_in_every_figure_and_the_page_says_so(
+    small, ask, raters, make_judge, signed_in
+):
+    Endpoint.objects.update(input_price=1, output_price=1)
+    Competitor.objects.filter(name="Grove").update(role="sentinel")
+    Response.objects.filter(competitor__name="Fjord").update(characters=500)
+    one_text = [{"role": "user", "content": "Say hello."}]
+    Prompt.objects.filter(pk__in=[prompt.pk for prompt in small.prompts[:6]]).update(messages=one_text)
+    battles = [battle_of(small, n) for n in range(12)]
+    said = {battle: (A_WINS, B_WINS, ALWAYS_FIRST)[n % 3] for n, battle in enumerate(battles)}
+    judge = ask(small, said | {battle_of(small, n, 0, 2): A_WINS for n in range(12)}, family="Ember")
+    ask(small, dict.fromkeys(battles, A_WINS), judge)
+    make_judge(small, "Sage", dict.fromkeys(battles, "model_a"))
+    for n in range(12):
+        for rater in raters:
+            vote(small, rater, "model_a" if n % 2 else "model_b", n)
+    found = judge_card.compute(small.campaign, judge).figures
+    silent = [name for name, figure in found.items() if figure is None]
+    assert silent == ["sides", "canaries"]
+    assert set(clusters_of(found)) == {7}
+    assert (found["counts"]["prompts"], found["counts"]["distinct_texts"]) == (12, 7)
+    text = page(signed_in("ravi"), judge)
+    assert "The 12 prompts have only 7 different texts: those of one text count as one question" in text
+    assert "It shares 7 different prompts with people" in text
+
+
+def test_texts_change_a_cards_intervals_and_no_figure(small, ask, raters):
+    judge = ask(small, {battle_of(small, n): A_WINS for n in range(12)})
+    for n in range(12):
+        vote(small, raters[0], "model_a" if n < 8 else "model_b", n)
+    apart = figures(small, judge)["agreement"]["votes"]["every"]
+    last = [prompt.pk for prompt in small.prompts[8:]]
+    Prompt.objects.filter(pk__in=last).update(messages=[{"role": "user", "content": "Say hello."}])
+    alike = figures(small, judge)["agreement"]["votes"]["every"]
+    assert (alike["estimate"], alike["n"]) == (apart["estimate"], apart["n"])
+    expected = share([n < 8 for n in range(12)], [min(n, 8) for n in range(12)])
+    assert (alike["lower"], alike["upper"]) == pytest.approx((expected.lower, expected.upper))
+    assert alike["upper"] - alike["lower"] > apart["upper"] - apart["lower"]
+
+
+def test_a_card_from_before_texts_were_clusters_is_still_shown(small, ask, signed_in):
+    judge = ask(small, {battle_of(small, n): A_WINS for n in range(4)})
+    card = judge_card.compute(small.campaign, judge)
+    del card.figures["counts"]["distinct_texts"]
+    card.save()
+    assert "different texts" not in page(signed_in("ravi"), judge)
 
 
 # --- bias -------------------------------------------------------------------------------------------------
@@ -513,7 +571,7 @@ def test_the_page_shows_figures_with_interval_and_n(small, ask, raters, signed_i
         "refused",
     ):
         assert words in text
-    assert "It shares only 6 prompts with people" in text
+    assert "It shares 6 different prompts with people" in text
     assert "Never tried on a sentinel" in text
     assert "isn't to be trusted" not in text
 

@@ -11,6 +11,7 @@ from ratings.__main__ import main
 from ratings.board_options import LeaderboardOptions
 from ratings.compare import compare_two
 from ratings.errors import IncomparableError, UnknownCompetitorError
+from ratings.proportions import share
 
 
 def test_a_difference_has_an_interval_tests_and_direct_battles():
@@ -127,6 +128,22 @@ def test_plan_on_the_command_line(games, capsys):
     assert main(["plan", "--votes", games]) == 2
 
 
+def test_agreement_of_a_file_counts_prompts_of_one_text_as_one_cluster_and_keeps_them_apart(tmp_path, capsys):
+    outcomes = ("model_a", "tie", "model_a", "model_b", "model_b", "model_a", "model_a", "model_a")
+    ann = [f"x,y,{'model_b' if p == 3 else 'model_a'},ann,p{p},t{p // 2}" for p in range(8)]
+    bob = [f"x,y,{outcome},bob,p{p},t{p // 2}" for p, outcome in enumerate(outcomes)]
+    path = tmp_path / "votes.csv"
+    path.write_text("model_a,model_b,winner,judge,prompt_id,prompt_text\n" + "\n".join([*ann, *bob]) + "\n")
+    assert main(["agreement", str(path), "--between", "ann", "bob", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["units"], found["repeated"]) == (8, 0)
+    expected = share([True, False, True, True, False, True, True, True], [0, 0, 1, 1, 2, 2, 3, 3])
+    for where in (found, found["between"]):
+        assert where["agreement"]["every"]["clusters"] == 4
+        assert where["agreement"]["every"]["upper"] == pytest.approx(expected.upper)
+    assert (found["alpha"]["clusters"], found["between"]["kappa"]["clusters"]) == (4, 4)
+
+
 def test_agreement_on_the_command_line(tmp_path, capsys):
     # Cohen's table [[20, 5], [10, 15]]: kappa 0.4; the second rater saw the sides swapped
     cells = [
@@ -145,6 +162,7 @@ def test_agreement_on_the_command_line(tmp_path, capsys):
     assert found["agreement"]["every"]["estimate"] == pytest.approx(0.7)
     assert found["between"]["kappa"]["estimate"] == pytest.approx(0.4)
     assert (found["raters"], found["units"], found["repeated"]) == (2, 50, 1)
+    assert (found["between"]["kappa"]["clusters"], found["alpha"]["clusters"]) == (50, 50)
     assert main(arguments) == 0
     assert "Cohen's kappa: 0.400" in capsys.readouterr().out
     assert main(["agreement", str(path), "--between", "ann", "eve"]) == 2

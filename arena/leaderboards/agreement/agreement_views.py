@@ -17,6 +17,7 @@ from arena.battles.models import Vote
 from arena.campaigns.models import Campaign
 from arena.leaderboards.agreement.agreement_models import CampaignAgreement
 from arena.leaderboards.agreement.judge_figures import has_interval, level_of
+from arena.leaderboards.boards.board_cautions import about_texts
 from arena.leaderboards.sentences import written
 from arena.raters import access
 from arena.raters.models import Rater, Role
@@ -54,6 +55,7 @@ def board_agreement(request: HttpRequest, campaign: str) -> HttpResponse:
                 for one in figures["categories"]
             ],
             "simulated": say_simulated(shown),
+            "texts": say_texts(figures),
             "level": level_of(found, below),
             "found": _number(found),
             "below": below,
@@ -70,6 +72,11 @@ def say_simulated(campaign: Campaign) -> str:
     return (
         _("Votes in these figures are simulated. They say nothing about any rater.") if votes.exists() else ""
     )
+
+
+def say_texts(figures: dict[str, Any]) -> str:
+    """Where prompts say the same; figures from before they were one cluster don't know it."""
+    return " ".join(about_texts(figures)) if "prompts" in figures else ""
 
 
 def people_agree(people: dict[str, Any]) -> dict[str, Any] | None:

@@ -27,6 +27,7 @@ from arena.leaderboards.agreement.judge_agreement import Row, compare, first_vot
 from arena.leaderboards.agreement.judge_figures import Plain, latest_of
 from arena.leaderboards.agreement.judged_battles import Finding, Pair
 from arena.leaderboards.fitting.code_version import code_version
+from arena.leaderboards.fitting.prompt_texts import clusters_of
 from arena.leaderboards.models import Snapshot
 from ratings.agreement import AMBIGUOUS_BELOW, krippendorff_alpha
 from ratings.errors import BadValueError, NoVotesError
@@ -110,21 +111,26 @@ def figures_of(campaign: Campaign) -> Plain:
     wanted = pairs_of(campaign, latest)
     shown = set(sorted(wanted)[:MOST_PAIRS])
     people = first_votes(read.read_ballots(campaign, shown))
-    categories = read.read_categories(shown)
+    categories, clusters = read.read_categories(shown), clusters_of({prompt for prompt, _, _ in shown})
     return {
         "pairs": len(wanted),
         "looked_at": len(shown),
+        "prompts": len(clusters),
+        "distinct_texts": len(set(clusters.values())),
         "ambiguous_below": AMBIGUOUS_BELOW,
-        "people": people_figures(people),
+        "people": people_figures(people, clusters),
         "judges": [
-            {"judge": judges[judge], "with_people": compare(beside_people(latest[judge], people))}
+            {"judge": judges[judge], "with_people": compare(beside_people(latest[judge], people), clusters)}
             for judge in latest
         ],
         "between": [
-            {"judges": [judges[one], judges[other]], "figures": compare(beside(latest[one], latest[other]))}
+            {
+                "judges": [judges[one], judges[other]],
+                "figures": compare(beside(latest[one], latest[other]), clusters),
+            }
             for one, other in combinations(latest, 2)
         ],
-        "categories": category_figures(people, latest, judges, categories),
+        "categories": category_figures(people, latest, judges, categories, clusters),
     }
 
 
@@ -146,17 +152,17 @@ def pairs_of(campaign: Campaign, latest: Mapping[int, Mapping[Pair, int]]) -> se
     return {pair for pair, n in seen.items() if n > 1}
 
 
-def people_figures(people: Votes) -> Plain:
+def people_figures(people: Votes, clusters: Mapping[int, int]) -> Plain:
     twice = {pair: votes for pair, votes in people.items() if len(votes) > 1}
     return {
         "pairs": len(twice),
         "raters": len({rater for votes in twice.values() for rater in votes}),
-        "two": compare(people_rows(twice), symmetric=True),
-        "alpha": alpha(twice),
+        "two": compare(people_rows(twice), clusters, symmetric=True),
+        "alpha": alpha(twice, clusters),
     }
 
 
-def alpha(votes_of: Votes) -> Plain | None:
+def alpha(votes_of: Votes, clusters: Mapping[int, int]) -> Plain | None:
     """Krippendorff's, nominal, by prompt; None where nobody overlaps or nobody ever differs."""
     units = list(votes_of.values())
     if not units:
@@ -166,7 +172,7 @@ def alpha(votes_of: Votes) -> Plain | None:
     for column, votes in enumerate(units):
         table[: len(votes), column] = list(votes.values())
     try:
-        found = krippendorff_alpha(table, [pair[0] for pair in votes_of])
+        found = krippendorff_alpha(table, [clusters[pair[0]] for pair in votes_of])
     except (NoVotesError, BadValueError):
         return None
     return {name: getattr(found, name) for name in ("estimate", "lower", "upper", "units", "clusters")}
@@ -190,6 +196,7 @@ def category_figures(
     latest: Mapping[int, Mapping[Pair, int]],
     judges: Mapping[int, str],
     categories: Mapping[int, str],
+    clusters: Mapping[int, int],
 ) -> list[Plain]:
     names = sorted(set(categories.values()), key=lambda name: (not name, name))
     if len(names) < 2:
@@ -200,9 +207,12 @@ def category_figures(
         found.append(
             {
                 "category": name,
-                "people": people_figures(votes),
+                "people": people_figures(votes, clusters),
                 "judges": [
-                    {"judge": judges[judge], "with_people": compare(beside_people(latest[judge], votes))}
+                    {
+                        "judge": judges[judge],
+                        "with_people": compare(beside_people(latest[judge], votes), clusters),
+                    }
                     for judge in latest
                 ],
             }

@@ -11,6 +11,7 @@ from django.utils.translation import ngettext
 
 from arena.leaderboards.agreement.card_models import JudgeCard
 from arena.leaderboards.agreement.judge_figures import LOW, TOLERABLE, has_interval, kappa_with_ends, level_of
+from arena.leaderboards.boards.board_cautions import about_texts
 
 Plain = dict[str, Any]
 # Below so many prompts an agreement says little, whatever it is.
@@ -312,6 +313,7 @@ def _cautions(figures: Plain) -> Iterator[str]:
         )
     yield from _about_canaries(figures)
     counts = figures["counts"]
+    yield from about_texts(counts)
     if counts["stopped"]:
         words = ngettext(
             "%(n)s judgment was cancelled or stopped by a budget. It's in no figure.",
@@ -352,8 +354,8 @@ def _about_people(found: Plain | None) -> Iterator[str]:
     prompts = found["votes"]["every"]["clusters"]
     if prompts < FEW_PROMPTS:
         words = ngettext(
-            "It shares only %(n)s prompt with people; agreement needs %(least)s or more to mean much.",
-            "It shares only %(n)s prompts with people; agreement needs %(least)s or more to mean much.",
+            "It shares %(n)s different prompt with people; agreement needs %(least)s or more to mean much.",
+            "It shares %(n)s different prompts with people; agreement needs %(least)s or more to mean much.",
             prompts,
         )
         yield words % {"n": prompts, "least": FEW_PROMPTS}

@@ -2,6 +2,7 @@
 
 One row per pair and vote: the judge's newest finding against that vote. People against people is one row per
 pair and two of its voters. Against the majority: one row per pair with a strict majority of at least three.
+`clusters` tells the cluster of each prompt: those of one text are one.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ def agreement_figures(
     ballots: Sequence[Ballot],
     texts: Mapping[int, Text],
     categories: Mapping[int, str],
+    clusters: Mapping[int, int],
     names: Mapping[int, str],
 ) -> Plain | None:
     """None when no vote stands on a pair that the judge decided. `names`: of raters."""
@@ -40,19 +42,21 @@ def agreement_figures(
         return None
     judged: list[Row] = [(b.pair, latest[b.pair], b.outcome) for b in shared]
     by_pair = first_votes(shared)
+    longer = [(b.pair, _longer(b.pair, texts), b.outcome) for b in shared]
+    first = [(b.pair, MODEL_A if b.a_first else MODEL_B, b.outcome) for b in shared]
     people = people_rows(by_pair)
     return {
-        "votes": compare(judged),
-        "majority": compare(majority_rows(latest, by_pair)),
-        "people": compare(people, symmetric=True),
-        "each_two": _each_two(by_pair, names),
-        "longer": compare([(b.pair, _longer(b.pair, texts), b.outcome) for b in shared]),
-        "first": compare([(b.pair, MODEL_A if b.a_first else MODEL_B, b.outcome) for b in shared]),
+        "votes": compare(judged, clusters),
+        "majority": compare(majority_rows(latest, by_pair), clusters),
+        "people": compare(people, clusters, symmetric=True),
+        "each_two": _each_two(by_pair, clusters, names),
+        "longer": compare(longer, clusters),
+        "first": compare(first, clusters),
         "battles": len(by_pair),
         "raters": len({b.rater for b in shared}),
         "simulated": sum(b.simulated for b in shared),
         "ambiguous_below": AMBIGUOUS_BELOW,
-        "categories": _by_category(judged, people, categories),
+        "categories": _by_category(judged, people, categories, clusters),
     }
 
 
@@ -72,7 +76,9 @@ def people_rows(by_pair: Mapping[Pair, Mapping[int, int]]) -> list[Row]:
     ]
 
 
-def _each_two(by_pair: Mapping[Pair, Mapping[int, int]], names: Mapping[int, str]) -> list[Plain]:
+def _each_two(
+    by_pair: Mapping[Pair, Mapping[int, int]], clusters: Mapping[int, int], names: Mapping[int, str]
+) -> list[Plain]:
     """Every two of a few people by name, with Cohen's kappa; empty for two alone, or for many."""
     raters = sorted({rater for votes in by_pair.values() for rater in votes}, key=lambda one: names[one])
     if not 2 < len(raters) <= MOST_NAMED:
@@ -84,7 +90,7 @@ def _each_two(by_pair: Mapping[Pair, Mapping[int, int]], names: Mapping[int, str
             for pair, votes in by_pair.items()
             if {one, other} <= votes.keys()
         ]
-        if (agreed := compare(rows)) is not None:
+        if (agreed := compare(rows, clusters)) is not None:
             found.append(agreed | {"names": [names[one], names[other]]})
     return found
 
@@ -103,30 +109,35 @@ def _longer(pair: Pair, texts: Mapping[int, Text]) -> int:
     return TIE if low == high else MODEL_A if low > high else MODEL_B
 
 
-def compare(rows: Sequence[Row], *, symmetric: bool = False) -> Plain | None:
+def compare(rows: Sequence[Row], clusters: Mapping[int, int], *, symmetric: bool = False) -> Plain | None:
     """Agreement with all outcomes, where both are decisive, and kappa; None without rows."""
     if not rows:
         return None
-    prompts = np.array([pair[0] for pair, _, _ in rows])
+    cluster = np.array([clusters[pair[0]] for pair, _, _ in rows])
     one, other = (np.array([row[place] for row in rows]) for place in (1, 2))
-    found = agreement(one, other, prompts)
+    found = agreement(one, other, cluster)
     return {
         "every": plain_share(found.every),
         "decisive": plain_share(found.decisive),
-        "kappa": _kappa(one, other, prompts, symmetric),
+        "kappa": _kappa(one, other, cluster, symmetric),
     }
 
 
-def _kappa(one: np.ndarray, other: np.ndarray, prompts: np.ndarray, symmetric: bool) -> Plain | None:
+def _kappa(one: np.ndarray, other: np.ndarray, cluster: np.ndarray, symmetric: bool) -> Plain | None:
     """None where both always say the same one thing: there is nothing beyond chance to agree on."""
     try:
-        found = clustered_kappa(one, other, _CATEGORIES, prompts, symmetric=symmetric)
+        found = clustered_kappa(one, other, _CATEGORIES, cluster, symmetric=symmetric)
     except BadValueError:
         return None
     return {name: getattr(found, name) for name in ("estimate", "lower", "upper", "n", "clusters")}
 
 
-def _by_category(judged: Sequence[Row], people: Sequence[Row], categories: Mapping[int, str]) -> list[Plain]:
+def _by_category(
+    judged: Sequence[Row],
+    people: Sequence[Row],
+    categories: Mapping[int, str],
+    clusters: Mapping[int, int],
+) -> list[Plain]:
     """Ordered by name; prompts without a category stand last, under an empty name."""
     names = sorted({categories[pair[0]] for pair, _, _ in judged}, key=lambda name: (not name, name))
     if len(names) < 2:
@@ -134,15 +145,20 @@ def _by_category(judged: Sequence[Row], people: Sequence[Row], categories: Mappi
     return [
         {
             "category": name,
-            "votes": compare([row for row in judged if categories[row[0][0]] == name]),
-            "people": compare([row for row in people if categories[row[0][0]] == name], symmetric=True),
+            "votes": compare([row for row in judged if categories[row[0][0]] == name], clusters),
+            "people": compare(
+                [row for row in people if categories[row[0][0]] == name], clusters, symmetric=True
+            ),
         }
         for name in names
     ]
 
 
 def length_figures(
-    latest: Mapping[Pair, int], ballots: Sequence[Ballot], texts: Mapping[int, Text]
+    latest: Mapping[Pair, int],
+    ballots: Sequence[Ballot],
+    texts: Mapping[int, Text],
+    clusters: Mapping[int, int],
 ) -> Plain | None:
     """How often the longer text wins where there is a winner, the judge's wins beside people's."""
     pairs = [pair for pair in latest if _longer(pair, texts) != TIE]
@@ -150,23 +166,31 @@ def length_figures(
         return None
     shared = [b for b in ballots if b.pair in latest and _longer(b.pair, texts) != TIE]
     return {
-        "judge": _longer_wins([(pair, latest[pair]) for pair in pairs], texts),
-        "judge_on_shared": _longer_wins([(b.pair, latest[b.pair]) for b in shared], texts),
-        "people": _longer_wins([(b.pair, b.outcome) for b in shared], texts),
-        "gap": _gap(latest, shared, texts),
+        "judge": _longer_wins([(pair, latest[pair]) for pair in pairs], texts, clusters),
+        "judge_on_shared": _longer_wins([(b.pair, latest[b.pair]) for b in shared], texts, clusters),
+        "people": _longer_wins([(b.pair, b.outcome) for b in shared], texts, clusters),
+        "gap": _gap(latest, shared, texts, clusters),
     }
 
 
-def _longer_wins(found: Sequence[tuple[Pair, int]], texts: Mapping[int, Text]) -> Plain | None:
+def _longer_wins(
+    found: Sequence[tuple[Pair, int]], texts: Mapping[int, Text], clusters: Mapping[int, int]
+) -> Plain | None:
     decisive = [(pair, outcome) for pair, outcome in found if outcome != TIE]
     return share_of(
-        [outcome == _longer(pair, texts) for pair, outcome in decisive], [pair[0] for pair, _ in decisive]
+        [outcome == _longer(pair, texts) for pair, outcome in decisive],
+        [clusters[pair[0]] for pair, _ in decisive],
     )
 
 
-def _gap(latest: Mapping[Pair, int], shared: Sequence[Ballot], texts: Mapping[int, Text]) -> Plain | None:
+def _gap(
+    latest: Mapping[Pair, int],
+    shared: Sequence[Ballot],
+    texts: Mapping[int, Text],
+    clusters: Mapping[int, int],
+) -> Plain | None:
     if not shared:
         return None
     low, high = ([texts[b.pair[side]].characters for b in shared] for side in (1, 2))
     judge, people = [latest[b.pair] for b in shared], [b.outcome for b in shared]
-    return plain_gap(verbosity_gap(judge, people, low, high, [b.pair[0] for b in shared]))
+    return plain_gap(verbosity_gap(judge, people, low, high, [clusters[b.pair[0]] for b in shared]))

@@ -93,10 +93,10 @@ def compute(campaign: Campaign, judge: Judge) -> JudgeCard:
 
 
 def figures_of(campaign: Campaign, judge: Judge) -> dict[str, Any]:
-    findings = list(read.read_findings(campaign, [judge.pk]))
+    findings = read.read_findings(campaign, [judge.pk])
     asked = read.read_asked(campaign, judge)
     latest = judge_figures.latest_of(findings)
-    texts = read.read_texts(latest)
+    texts, clusters = read.read_texts(latest), judge_figures.clusters_in(findings)
     ballots = read.read_ballots(campaign, latest)
     priced = judge.endpoint is not None and limits.has_prices(judge.endpoint)
     return {
@@ -105,10 +105,10 @@ def figures_of(campaign: Campaign, judge: Judge) -> dict[str, Any]:
         "sides": judge_figures.side_figures(findings, asked),
         "failures": read.read_failures(campaign, judge),
         "agreement": judge_agreement.agreement_figures(
-            latest, ballots, texts, read.read_categories(latest), read.read_names(ballots)
+            latest, ballots, texts, read.read_categories(latest), clusters, read.read_names(ballots)
         ),
-        "length": judge_agreement.length_figures(latest, ballots, texts),
-        "own_family": _own_family(campaign, judge, latest, texts),
+        "length": judge_agreement.length_figures(latest, ballots, texts, clusters),
+        "own_family": _own_family(campaign, judge, latest, texts, clusters),
         "contradictions": judge_figures.contradiction_figures(findings, asked),
         "repeats": judge_figures.repeat_figures(findings),
         "cost": judge_figures.cost_figures(findings, read.read_bills(campaign, judge), priced),
@@ -118,7 +118,11 @@ def figures_of(campaign: Campaign, judge: Judge) -> dict[str, Any]:
 
 
 def _own_family(
-    campaign: Campaign, judge: Judge, latest: dict[Pair, int], texts: dict[int, read.Text]
+    campaign: Campaign,
+    judge: Judge,
+    latest: dict[Pair, int],
+    texts: dict[int, read.Text],
+    clusters: dict[int, int],
 ) -> dict[str, Any] | None:
     family = family_of(judge)
     others = dict(read.other_judges(campaign, judge))
@@ -131,4 +135,4 @@ def _own_family(
         judge_figures.Opinion(others[other], judge_figures.latest_of(found))
         for other, found in by_judge.items()
     ]
-    return judge_figures.own_family_figures(family, latest, opinions, texts)
+    return judge_figures.own_family_figures(family, latest, opinions, texts, clusters)

@@ -1,6 +1,7 @@
 """What a judge card says, computed from its rows: plain data, every figure with n and an interval.
 
-A figure that the rows don't allow is None, never a zero. Clusters are prompts throughout.
+A figure that the rows don't allow is None, never a zero. Clusters are prompts
+throughout, those of one text as one.
 """
 
 from __future__ import annotations
@@ -81,9 +82,9 @@ def plain_mean(found: Mean) -> Plain:
     return {name: getattr(found, name) for name in ("estimate", "lower", "upper", "n", "clusters")}
 
 
-def share_of(hits: Sequence[bool] | np.ndarray, prompts: Sequence[int] | np.ndarray) -> Plain | None:
+def share_of(hits: Sequence[bool] | np.ndarray, clusters: Sequence[int] | np.ndarray) -> Plain | None:
     """None without rows."""
-    return plain_share(share(hits, prompts)) if len(hits) else None
+    return plain_share(share(hits, clusters)) if len(hits) else None
 
 
 def fold(outcome: int) -> int:
@@ -94,6 +95,11 @@ def fold(outcome: int) -> int:
 def latest_of(findings: Iterable[Finding]) -> dict[Pair, int]:
     """The judge's newest finding on each pair, unstable ties folded; pairs without a verdict are out."""
     return {f.pair: fold(f.outcome) for f in findings if f.pair and f.outcome != NO_VERDICT}
+
+
+def clusters_in(findings: Iterable[Finding]) -> dict[int, int]:
+    """The cluster of each prompt."""
+    return {f.prompt: f.cluster for f in findings}
 
 
 def counts_of(findings: Sequence[Finding], asked: Mapping[int, Asked], still_open: int) -> Plain:
@@ -108,6 +114,7 @@ def counts_of(findings: Sequence[Finding], asked: Mapping[int, Asked], still_ope
         "recorded": sum(f.pk not in asked for f in findings),
         "battles": len({f.battle for f in findings}),
         "prompts": len({f.prompt for f in findings if f.prompt > 0}),
+        "distinct_texts": len({f.cluster for f in findings if f.prompt > 0}),
         "outcomes": dict(sorted(Counter(_NAMES[f.outcome] for f in findings).items())),
     }
 
@@ -123,22 +130,22 @@ _NAMES = {
 
 def swap_figures(findings: Sequence[Finding], asked: Mapping[int, Asked]) -> Plain | None:
     """None where no battle was asked in both orders. What Tiltyard stopped itself is out."""
-    rows = [(f.prompt, asked[f.pk]) for f in findings if f.pk in asked and not asked[f.pk].stopped]
+    rows = [(f.cluster, asked[f.pk]) for f in findings if f.pk in asked and not asked[f.pk].stopped]
     if not rows:
         return None
-    prompts = np.array([prompt for prompt, _ in rows])
+    clusters = np.array([cluster for cluster, _ in rows])
     ab = np.array([calls.ab for _, calls in rows])
     ba = np.array([calls.ba for _, calls in rows])
-    check = swap_check(ab, ba, prompts)
+    check = swap_check(ab, ba, clusters)
     heard = check.flip != NO_VERDICT
-    verdicts, clusters = np.concatenate([ab[heard], ba[heard]]), np.concatenate([prompts[heard]] * 2)
+    verdicts, of_verdicts = np.concatenate([ab[heard], ba[heard]]), np.concatenate([clusters[heard]] * 2)
     decisive = verdicts != VERDICT_TIE
     return {
         "consistency": plain_share(check.consistency),
-        "hard": share_of(check.flip[heard] == HARD, prompts[heard]),
-        "soft": share_of(check.flip[heard] == SOFT, prompts[heard]),
-        "first": share_of(verdicts[decisive] == FIRST, clusters[decisive]),
-        "lean": plain_mean(position_bias(ab, ba, prompts).difference) if heard.any() else None,
+        "hard": share_of(check.flip[heard] == HARD, clusters[heard]),
+        "soft": share_of(check.flip[heard] == SOFT, clusters[heard]),
+        "first": share_of(verdicts[decisive] == FIRST, of_verdicts[decisive]),
+        "lean": plain_mean(position_bias(ab, ba, clusters).difference) if heard.any() else None,
         "no_verdict": plain_share(check.unreadable),
         "calls": 2 * len(rows),
         "calls_failed": int(np.sum(ab == FAILED) + np.sum(ba == FAILED)),
@@ -159,19 +166,19 @@ def side_figures(findings: Sequence[Finding], asked: Mapping[int, Asked]) -> Pla
         "n": len(recorded),
         "confounded": all(len(seen) == 1 for seen in sides.values()),
         "a_wins": share_of(
-            [(f.outcome == MODEL_A) == f.a_first for f in decisive], [f.prompt for f in decisive]
+            [(f.outcome == MODEL_A) == f.a_first for f in decisive], [f.cluster for f in decisive]
         ),
     }
 
 
 def contradiction_figures(findings: Sequence[Finding], asked: Mapping[int, Asked]) -> Plain | None:
     rows = [
-        (f.prompt, contradiction)
+        (f.cluster, contradiction)
         for f in findings
         if f.pk in asked
         for contradiction in asked[f.pk].contradictions
     ]
-    return share_of([hit for _, hit in rows], [prompt for prompt, _ in rows])
+    return share_of([hit for _, hit in rows], [cluster for cluster, _ in rows])
 
 
 def repeat_figures(findings: Sequence[Finding]) -> Plain | None:
@@ -182,7 +189,7 @@ def repeat_figures(findings: Sequence[Finding]) -> Plain | None:
             found[f.battle].append(f)
     repeated = [again for again in found.values() if len(again) > 1]
     steady = share_of(
-        [len({f.outcome for f in again}) == 1 for again in repeated], [again[0].prompt for again in repeated]
+        [len({f.outcome for f in again}) == 1 for again in repeated], [again[0].cluster for again in repeated]
     )
     return steady and steady | {"judgments": sum(map(len, repeated))}
 
@@ -192,14 +199,16 @@ def cost_figures(findings: Sequence[Finding], bills: Mapping[int, Bill], priced:
     rows = [(f, bills[f.pk]) for f in findings if f.pk in bills]
     if not rows:
         return None
-    prompts = [f.prompt for f, _ in rows]
+    clusters = [f.cluster for f, _ in rows]
     dollars = sum(bill.dollars for _, bill in rows)
     decided = sum(f.outcome != NO_VERDICT for f, _ in rows)
     return {
         "dollars": dollars if priced else None,
-        "per_judgment": plain_mean(clustered_mean([b.dollars for _, b in rows], prompts)) if priced else None,
+        "per_judgment": plain_mean(clustered_mean([b.dollars for _, b in rows], clusters))
+        if priced
+        else None,
         "per_verdict": dollars / decided if priced and decided else None,
-        "tokens": plain_mean(clustered_mean([b.tokens for _, b in rows], prompts)),
+        "tokens": plain_mean(clustered_mean([b.tokens for _, b in rows], clusters)),
     }
 
 
@@ -215,12 +224,12 @@ def sentinel_figures(findings: Sequence[Finding], sentinels: Mapping[int, str]) 
     # Outcomes are told from the lower response, and so are the competitors where there is a pair.
     won = [f.outcome == (MODEL_A if low else MODEL_B) for f, low in met]
     lost = [f.outcome == (MODEL_B if low else MODEL_A) for f, low in met]
-    prompts = [f.prompt for f, _ in met]
-    wins = share_of(won, prompts)
+    clusters = [f.cluster for f, _ in met]
+    wins = share_of(won, clusters)
     names = {sentinels[pk] for f, _ in met for pk in f.competitors if pk in sentinels}
     return {
         "wins": wins,
-        "not_beaten": share_of([not was for was in lost], prompts),
+        "not_beaten": share_of([not was for was in lost], clusters),
         "names": sorted(names),
         "passed": wins is not None and wins["estimate"] <= TOLERABLE,
     }
@@ -257,7 +266,11 @@ def canary_figures(replies: Sequence[CanaryReply]) -> Plain | None:
 
 
 def own_family_figures(
-    family: str, latest: Mapping[Pair, int], others: Sequence[Opinion], texts: Mapping[int, Text]
+    family: str,
+    latest: Mapping[Pair, int],
+    others: Sequence[Opinion],
+    texts: Mapping[int, Text],
+    clusters: Mapping[int, int],
 ) -> Plain | None:
     """What the judge gives its own family beyond what judges of other families give on the same pairs."""
     rows = [
@@ -274,7 +287,7 @@ def own_family_figures(
         [mine for _, mine, _ in rows],
         [theirs for _, _, theirs in rows],
         own,
-        [pair[0] for pair, _, _ in rows],
+        [clusters[pair[0]] for pair, _, _ in rows],
     )
     return plain_gap(gap) | {"family": family}
 

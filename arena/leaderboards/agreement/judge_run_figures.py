@@ -88,7 +88,6 @@ def compute(run: JudgeRun, newest: datetime) -> RunFigures:
 
 @dataclass(frozen=True)
 class _Label:
-    prompt: int
     category: str
     outcome: int
 
@@ -98,14 +97,14 @@ def label_figures(measurement: Measurement) -> Plain:
     labels = _labels(measurement)
     findings = _findings(measurement.run, measurement.judge)
     asked = read.read_asked(measurement.calibration.campaign, measurement.judge)
-    rows = list(_beside(labels, findings))
+    rows, clusters = list(_beside(labels, findings)), judge_figures.clusters_in(findings)
     categories = sorted({labels[f.battle].category for f in findings if f.battle in labels})
     return {
         "labels": len(labels),
         "decided": len(rows),
-        "agreement": compare(rows),
+        "agreement": compare(rows, clusters),
         "categories": [
-            {"category": name, "agreement": compare(list(_beside(labels, findings, name)))}
+            {"category": name, "agreement": compare(list(_beside(labels, findings, name)), clusters)}
             for name in categories
         ],
         "swap": judge_figures.swap_figures(findings, asked),
@@ -116,11 +115,11 @@ def label_figures(measurement: Measurement) -> Plain:
 def _labels(measurement: Measurement) -> dict[int, _Label]:
     """By battle, told from the response with the lower id as findings are."""
     rows = measurement.calibration.labels.filter(part=measurement.part)
-    sides = ("battle__prompt_id", "battle__response_a_id", "battle__response_b_id")
+    sides = ("battle__response_a_id", "battle__response_b_id")
     found: dict[int, _Label] = {}
-    for battle, category, outcome, prompt, a, b in rows.values_list("battle", "category", "outcome", *sides):
+    for battle, category, outcome, a, b in rows.values_list("battle", "category", "outcome", *sides):
         code = _CODES[outcome]
-        found[battle] = _Label(prompt, category, code if a < b else read.turn(code))
+        found[battle] = _Label(category, code if a < b else read.turn(code))
     return found
 
 
@@ -150,13 +149,13 @@ def _gain(
         return None
     before = {f.battle: fold(f.outcome) for f in _findings(first.run, first.judge) if f.outcome != NO_VERDICT}
     rows = [
-        (label.prompt, (fold(f.outcome) == label.outcome) - (before[f.battle] == label.outcome))
+        (f.cluster, (fold(f.outcome) == label.outcome) - (before[f.battle] == label.outcome))
         for f in findings
         if f.outcome != NO_VERDICT and f.battle in before and (label := labels.get(f.battle))
     ]
     if not rows:
         return None
-    mean = clustered_mean([gain for _, gain in rows], [prompt for prompt, _ in rows])
+    mean = clustered_mean([gain for _, gain in rows], [cluster for cluster, _ in rows])
     return plain_mean(mean) | {"first": first.pk}
 
 
@@ -167,31 +166,34 @@ def wording_figures(run: JudgeRun, judges: Sequence[Judge]) -> Plain | None:
     if not battles:
         return None
     codes = np.array([[found[battle][0] for found in by_judge] for battle in battles])
-    prompts = np.array([by_judge[0][battle][1] for battle in battles])
+    clusters = np.array([by_judge[0][battle][1] for battle in battles])
     return {
         "wordings": [
             {"judge": judge.pk, "name": judge.name, "rubric": str(judge.rubric)} for judge in judges
         ],
         "battles": len(battles),
-        "kappa": _fleiss(codes, prompts),
-        "flips": share_of(codes.min(axis=1) != codes.max(axis=1), prompts),
+        "kappa": _fleiss(codes, clusters),
+        "flips": share_of(codes.min(axis=1) != codes.max(axis=1), clusters),
         "pairs": [
-            {"names": [judges[i].name, judges[j].name], "same": share_of(codes[:, i] == codes[:, j], prompts)}
+            {
+                "names": [judges[i].name, judges[j].name],
+                "same": share_of(codes[:, i] == codes[:, j], clusters),
+            }
             for i, j in combinations(range(len(judges)), 2)
         ],
     }
 
 
 def _decided(run: JudgeRun, judge: Judge) -> dict[int, tuple[int, int]]:
-    """Finding and prompt by battle; an unstable tie is a tie here."""
+    """Finding and cluster by battle; an unstable tie is a tie here."""
     found = (f for f in _findings(run, judge) if f.outcome != NO_VERDICT)
-    return {f.battle: (fold(f.outcome), f.prompt) for f in found}
+    return {f.battle: (fold(f.outcome), f.cluster) for f in found}
 
 
-def _fleiss(codes: np.ndarray, prompts: np.ndarray) -> Plain | None:
+def _fleiss(codes: np.ndarray, clusters: np.ndarray) -> Plain | None:
     """None where every wording always says the same one thing: nothing is left beyond chance."""
     try:
-        found: Any = clustered_fleiss(codes, _CATEGORIES, prompts)
+        found: Any = clustered_fleiss(codes, _CATEGORIES, clusters)
     except BadValueError:
         return None
     return {name: getattr(found, name) for name in ("estimate", "lower", "upper", "n", "clusters")}

@@ -20,6 +20,7 @@ from arena.endpoints.models import Call, CallAttempt
 from arena.judging import canaries
 from arena.judging.families import family_of
 from arena.judging.models import Judge, JudgeCall, Judgment, Probe
+from arena.leaderboards.fitting.prompt_texts import clusters_of
 from arena.raters.models import Rater
 from ratings.comparisons import MODEL_A, MODEL_B, OUTCOMES, TIE
 from ratings.judges import FAILED, NO_VERDICT, VERDICTS
@@ -37,7 +38,8 @@ _VOTE_CODES = {Outcome.MODEL_A: MODEL_A, Outcome.MODEL_B: MODEL_B, Outcome.TIE: 
 class Finding:
     """One judgment. `outcome` is the judge's own, before any rule about length; TIE_UNSTABLE stays apart.
 
-    `prompt` tells clusters apart: a battle without a known prompt is a cluster of its own, below zero.
+    `prompt`: below zero where it isn't known. `cluster`: the same for prompts of one text; a battle without a
+    known prompt is a cluster of its own.
     `a_first`: whether the pair's lower response stood on side a.
     """
 
@@ -45,6 +47,7 @@ class Finding:
     judge: int
     battle: int
     prompt: int
+    cluster: int
     pair: Pair | None
     competitors: tuple[int, int]
     outcome: int
@@ -91,15 +94,23 @@ def turn(outcome: int) -> int:
     return {MODEL_A: MODEL_B, MODEL_B: MODEL_A}.get(outcome, outcome)
 
 
-def read_findings(campaign: Campaign, judges: Collection[int]) -> Iterator[Finding]:
+def read_findings(campaign: Campaign, judges: Collection[int]) -> list[Finding]:
     """Resolved judgments in the order in which they were planned; a judge's later ones come later."""
     rows = Judgment.objects.filter(run__campaign=campaign, judge__in=judges).exclude(outcome="")
     rows = rows.exclude(battle__kind=Battle.Kind.GOLD).order_by("pk")
     columns = ("pk", "judge_id", "battle_id", "outcome", "base_outcome", *_SIDES)
-    for pk, judge, battle, outcome, base, *sides in rows.values_list(*columns).iterator(chunk_size=CHUNK):
-        prompt, pair, a_first, competitors = _told(battle, *sides)
-        code = _CODES[_own(outcome, base)]
-        yield Finding(pk, judge, battle, prompt, pair, competitors, code if a_first else turn(code), a_first)
+    read = list(rows.values_list(*columns).iterator(chunk_size=CHUNK))
+    clusters = clusters_of({row[5] for row in read if row[5] is not None})
+    return [_finding(clusters, *row) for row in read]
+
+
+def _finding(
+    clusters: Mapping[int, int], pk: int, judge: int, battle: int, outcome: str, base: str, *sides: Any
+) -> Finding:
+    prompt, pair, a_first, competitors = _told(battle, *sides)
+    code, cluster = _CODES[_own(outcome, base)], clusters.get(prompt, prompt)
+    code = code if a_first else turn(code)
+    return Finding(pk, judge, battle, prompt, cluster, pair, competitors, code, a_first)
 
 
 _SIDES = (

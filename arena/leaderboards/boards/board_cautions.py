@@ -126,7 +126,7 @@ def _cautions(
         yield say_early(look)
     if ALONE not in leave and not counts.get("combined", {"used": True})["used"]:
         yield _("No judge is heard here: these are the votes of people alone.")
-    yield from _about_texts(counts)
+    yield from about_texts(counts)
     for warning in snapshot.warnings:
         if not (about and _is_of_others(warning, column, about)):
             yield warning
@@ -313,7 +313,7 @@ def _about_votes(snapshot: Snapshot, about: Collection[int]) -> Iterator[str]:
             yield told[0].upper() + told[1:]
 
 
-def _about_texts(counts: Mapping[str, Any]) -> Iterator[str]:
+def about_texts(counts: Mapping[str, Any]) -> Iterator[str]:
     """Prompts that say the same: one question in a snapshot of today, several in one from before."""
     prompts = counts["prompts"]
     if (texts := counts.get("distinct_texts", prompts)) < prompts:

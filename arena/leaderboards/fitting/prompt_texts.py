@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +24,12 @@ def prompt_clusters(ids: NDArray[np.int64]) -> NDArray[np.int64] | None:
     own = of_each(ids, prompts, first_of_text(prompts))
     own[unknown] = ids.max() + 1 + np.arange(unknown.sum())
     return numbered(own)
+
+
+def clusters_of(prompts: Iterable[int]) -> dict[int, int]:
+    """The cluster of each of these prompts, known by the lowest number among those of one text."""
+    ids = np.unique(np.fromiter(prompts, dtype=np.int64))
+    return dict(zip(ids.tolist(), first_of_text(ids).tolist(), strict=True))
 
 
 def first_of_text(prompts: NDArray[np.int64]) -> NDArray[np.int64]:

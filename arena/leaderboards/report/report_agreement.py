@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from arena.leaderboards.agreement.agreement_models import CampaignAgreement
-from arena.leaderboards.agreement.agreement_views import lines, people_agree, say_simulated
+from arena.leaderboards.agreement.agreement_views import lines, people_agree, say_simulated, say_texts
 from arena.leaderboards.agreement.judge_figures import LOW, level_of
 from arena.leaderboards.report.report_draft import Draft, Matter
 
@@ -20,6 +20,7 @@ def say_agreement(matter: Matter, draft: Draft) -> None:
     figures, below = known.figures, known.figures["ambiguous_below"]
     draft.say(_about_people(figures["people"], below))
     draft.say(say_simulated(matter.campaign))
+    draft.say(say_texts(figures))
     draft.lay_out(
         [_("Who with whom"), _("Pairs of verdicts"), _("Agree"), _("κ"), _("Krippendorff’s α")],
         [[line.label, line.n, line.every, line.kappa, line.alpha] for line in lines(figures, below)],

@@ -100,7 +100,7 @@ def own_run(request: HttpRequest, pk: int) -> GenerationRun:
     return access.get_for(runs, request.user, Role.ADMIN, "prompt_set__team", pk=pk)
 
 
-acts = RunActs("generation-run", own_run, generate.cancel, generate.retry_failed, tasks.enqueue)
+acts = RunActs("generation-run", own_run, generate.ASKER.cancel, generate.ASKER.retry_failed, tasks.enqueue)
 
 
 @require_http_methods(["GET", "POST"])

@@ -139,4 +139,4 @@ def own_run(request: HttpRequest, pk: int) -> LabelRun:
     return access.get_for(runs, request.user, Role.ADMIN, "prompt_set__team", pk=pk)
 
 
-acts = RunActs("label-run", own_run, label_asking.cancel, label_asking.retry_failed, enqueue)
+acts = RunActs("label-run", own_run, label_asking.ASKER.cancel, label_asking.ASKER.retry_failed, enqueue)

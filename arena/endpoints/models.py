@@ -152,6 +152,16 @@ class Call(models.Model):
 
     WAITING = (State.PLANNED, State.RETRY_WAIT)
     OPEN = (State.PLANNED, State.CLAIMED, State.RETRY_WAIT)
+    FAILED = (
+        State.REFUSED,
+        State.PARSE_FAILED,
+        State.TRUNCATED,
+        State.CONTEXT_OVERFLOW,
+        State.BAD_REQUEST,
+        State.GAVE_UP,
+        State.BUDGET_STOPPED,
+        State.CANCELLED,
+    )
 
     # The ledger's look-up adds these two.
     held: int

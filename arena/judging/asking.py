@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from arena.endpoints import budget, ledger, limits
+from arena.endpoints import ledger, limits
 from arena.endpoints.client import EndpointConfig, build_payload
 from arena.endpoints.history import History, history_of, humbled
-from arena.endpoints.keys import KeyMissingError
 from arena.endpoints.models import Call, CallAttempt
 from arena.endpoints.replies import UnreadableBodyError, read_completion
+from arena.endpoints.run_asking import NotSentError
 from arena.judging import call_keys, ending
-from arena.judging.errands import Errand, errand_with_run_held_back
-from arena.judging.models import JudgeRun
+from arena.judging.errands import Errand
 from arena.judging.prompting import (
     POINTWISE,
-    Case,
     Messages,
     RubricText,
     build_messages,
@@ -41,43 +39,17 @@ def read_attempt(attempt: CallAttempt, rubric: RubricText) -> Verdict | Score | 
     return read(body.text, body.finish_reason, body.refusal, rubric.criteria)
 
 
-def prepare(call: Call) -> ledger.Prepared | ledger.Later | ledger.Ended:
-    """Runs inside the claim: ends a call that may not or can't be sent, pauses a run whose key is missing."""
-    errand = errand_with_run_held_back(call.pk)
-    run = errand.run
-    if run.status == JudgeRun.Status.QUEUED:
-        run.begin()
-    refusal = _refusal(errand, call)
-    if refusal:
-        ending.end_unsent(errand, call, *refusal)
-        return ledger.Ended()
-    try:
-        case = errand.case()
-        if not call_keys.renew(errand, call, case):
-            ending.end_unsent(errand, call, Call.State.BAD_REQUEST, ending.TEXT_CHANGED)
-            return ledger.Ended()
-        prepared = _prepared(errand, call, case)
-    except KeyMissingError as error:
-        run.pause(str(error))
-        return ledger.Ended()
-    except ValueError as error:
-        ending.end_unsent(errand, call, Call.State.BAD_REQUEST, f"bad_request: {error}")
-        return ledger.Ended()
-    return _within_budget(run, call, prepared) or prepared
-
-
-def _refusal(errand: Errand, call: Call) -> tuple[str, str] | None:
+def check(errand: Errand, call: Call) -> None:
     if not call.endpoint.may_receive(internal=errand.is_internal):
-        return Call.State.BAD_REQUEST, "internal_text"
+        raise NotSentError(Call.State.BAD_REQUEST, "internal_text")
     if errand.is_redacted:
-        return Call.State.BAD_REQUEST, ending.TEXT_GONE
-    if call.attempt_count >= ledger.MOST_ATTEMPTS:
-        return Call.State.GAVE_UP, "too_many_attempts"
-    return None
+        raise NotSentError(Call.State.BAD_REQUEST, ending.TEXT_GONE)
 
 
-def _prepared(errand: Errand, call: Call, case: Case) -> ledger.Prepared:
-    rubric = errand.rubric
+def prepared(errand: Errand, call: Call) -> ledger.Prepared:
+    rubric, case = errand.rubric, errand.case()
+    if not call_keys.renew(errand, call, case):
+        raise NotSentError(Call.State.BAD_REQUEST, ending.TEXT_CHANGED)
     history = history_of(call)
     config = _adapted(ledger.endpoint_config(call.endpoint, errand.judge.parameters), history, rubric)
     messages = build_messages(rubric, case) + _second_try(history, rubric)
@@ -107,14 +79,3 @@ def _second_try(history: History, rubric: RubricText) -> Messages:
             shown = [{"role": "assistant", "content": echo}] if echo.strip() else []
             return [*shown, reask_message(found.message)]
     return []
-
-
-def _within_budget(
-    run: JudgeRun, call: Call, prepared: ledger.Prepared
-) -> ledger.Later | ledger.Ended | None:
-    """The run's row is locked, so that no two workers spend the same dollar."""
-    found = budget.look(run, call, prepared.reserve_usd)
-    if isinstance(found, budget.UsedUp):
-        ending.stop_for_budget(run, found.reason)
-        return ledger.Ended()
-    return found

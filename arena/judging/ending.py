@@ -5,7 +5,6 @@ Locks are taken in the order endpoint, run, judgment, call; the last of a judgme
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -17,16 +16,15 @@ from arena.compiled import Compiled, CompiledUpdate
 from arena.corpus.quotations import REDACTED
 from arena.endpoints import ledger
 from arena.endpoints.models import Call
+from arena.endpoints.run_asking import FAILURE_LENGTH
 from arena.judging import swap
 from arena.judging.errands import Errand
 from arena.judging.models import JudgeCall, JudgeRun, Judgment, Probe
 from arena.judging.verdict import Score, Verdict, VerdictFailure
 from arena.settled import stamp
 
-FAILURE_LENGTH = 40
 # Why a call failed that fails again: its text is gone, or isn't the one its other order was asked with.
 TEXT_GONE, TEXT_CHANGED = FOR_GOOD = ("redacted", "text_changed")
-FAILED = tuple(state for state in Call.State.values if state not in (*Call.OPEN, Call.State.PARSED))
 
 
 @done_again
@@ -132,14 +130,6 @@ def run_of(call_id: int) -> JudgeRun:
     return of_battle or JudgeRun.objects.get(probes__call=call_id)
 
 
-def reopen(claim: ledger.Claim, at: datetime) -> None:
-    """Hand a claimed call back to be tried again; in a cancelled run it is cancelled instead."""
-    if run_of(claim.call_id).status == JudgeRun.Status.CANCELLED:
-        close(claim, Call.State.CANCELLED, failure=Call.State.CANCELLED)
-    else:
-        ledger.settle(claim, Call.State.RETRY_WAIT, at)
-
-
 def end_unsent(errand: Errand, call: Call, state: str, failure: str) -> None:
     """Within a transaction."""
     row, short = errand.row, failure[:FAILURE_LENGTH]
@@ -217,22 +207,14 @@ def rows_of(run: JudgeRun) -> QuerySet[Any]:
     return JudgeCall.objects.filter(judgment__run=run)
 
 
-def stop_for_budget(run: JudgeRun, reason: str) -> None:
-    """Within a transaction that holds the run's row. What is on its way is still read."""
-    JudgeRun.objects.filter(pk=run.pk).update(status_reason=f"budget: {reason}"[:200])
-    end_waiting(run, Call.State.BUDGET_STOPPED)
-
-
 @done_again
 def cancel(run: JudgeRun) -> bool:
     """No new call goes out; judgments that lack an order stay without a verdict."""
     with transaction.atomic():
-        cancelled = JudgeRun.objects.filter(pk=run.pk, status__in=JudgeRun.OPEN).update(
-            status=JudgeRun.Status.CANCELLED, status_reason="", finished_at=timezone.now()
-        )
-        if cancelled:
-            end_waiting(run, Call.State.CANCELLED)
-    return bool(cancelled)
+        if not run.cancel():
+            return False
+        end_waiting(run, Call.State.CANCELLED)
+    return True
 
 
 @done_again
@@ -240,17 +222,8 @@ def cancel(run: JudgeRun) -> bool:
 def end_waiting(run: JudgeRun, state: str, abandoned: bool = False) -> None:
     """End the run's waiting calls, `abandoned` ones too, and the judgments that can't be decided any more."""
     _hold_undecided_back(run)
-    calls = run.calls()
-    waiting = calls.filter(state__in=Call.WAITING)
-    if abandoned:
-        waiting |= calls.filter(state=Call.State.CLAIMED, lease_until__lte=timezone.now())
-    ended = list(waiting.values_list("pk", flat=True))
-    for start in range(0, len(ended), 500):
-        chunk = Call.objects.filter(pk__in=ended[start : start + 500])
-        chunk.update(
-            state=state, lease_token="", lease_until=None, reserved_usd=0, finished_at=timezone.now()
-        )
-        rows_of(run).filter(call__in=ended[start : start + 500]).update(failure=state)
+    for chunk in run.end_waiting(state, abandoned):
+        rows_of(run).filter(call__in=chunk).update(failure=state)
     _without_verdict(run)
 
 
@@ -263,7 +236,7 @@ def _hold_undecided_back(run: JudgeRun) -> None:
 def _without_verdict(run: JudgeRun) -> None:
     calls = JudgeCall.objects.filter(judgment=OuterRef("pk"))
     decided: QuerySet[Judgment] = Judgment.objects.filter(
-        Exists(calls.filter(call__state__in=FAILED)),
+        Exists(calls.filter(call__state__in=Call.FAILED)),
         ~Exists(calls.filter(call__state__in=Call.OPEN)),
         run=run,
         outcome="",
@@ -274,25 +247,20 @@ def _without_verdict(run: JudgeRun) -> None:
 
 def retriable(run: JudgeRun) -> QuerySet:
     """Failed calls that may fare better: not those whose texts are gone or changed."""
-    return rows_of(run).filter(call__state__in=FAILED).exclude(failure__in=FOR_GOOD)
+    return rows_of(run).filter(call__state__in=Call.FAILED).exclude(failure__in=FOR_GOOD)
 
 
 @done_again
 def retry_failed(run: JudgeRun) -> int:
-    """Plan the failed calls of a run anew; how many. Their attempts stay, and start to count from nought."""
+    """Plan the failed calls of a run anew; how many."""
     with transaction.atomic():
-        calls = list(retriable(run).values_list("call", flat=True))
-        done = JudgeRun.objects.filter(pk=run.pk, status=JudgeRun.Status.COMPLETED_WITH_FAILURES)
-        reopened = calls and done.update(status=JudgeRun.Status.QUEUED, status_reason="", finished_at=None)
-        if not reopened:
+        failed = Call.objects.filter(pk__in=retriable(run).values("call"))
+        if not failed.exists() or not run.take_up_again():
             return 0
-        for start in range(0, len(calls), 500):
-            chunk = calls[start : start + 500]
-            Judgment.objects.filter(judge_calls__call__in=chunk).update(
-                outcome="", base_outcome="", flip="", leaning="", resolved_at=None
-            )
+        Judgment.objects.filter(judge_calls__call__in=failed).update(
+            outcome="", base_outcome="", flip="", leaning="", resolved_at=None
+        )
+        chunks = run.plan_again(failed)
+        for chunk in chunks:
             rows_of(run).filter(call__in=chunk).update(failure="")
-            Call.objects.filter(pk__in=chunk).update(
-                state=Call.State.PLANNED, attempt_count=0, next_try_at=None, finished_at=None
-            )
-        return len(calls)
+    return sum(map(len, chunks))

@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from arena.endpoints.models import Call
 from arena.judging import ending, panel
-from arena.judging.ending import FAILED
 from arena.judging.models import JudgeRun, Judgment
 
 
@@ -37,7 +36,7 @@ class Progress:
 
     @property
     def failed(self) -> int:
-        return sum(self.states.get(state, 0) for state in FAILED)
+        return sum(self.states.get(state, 0) for state in Call.FAILED)
 
     @property
     def retriable(self) -> int:

@@ -96,6 +96,7 @@ KNOWN = {
     "corpus/generate.py: stored_response",
     "corpus/prompt_filter.py: found",
     "corpus/quotations.py: keys_about",
+    "corpus/row_asking.py: rows_of",
     "corpus/sweeping.py: _blank_other_copies",
     "endpoints/usual.py: _latest",
     "judging/views.py: shown_of",

@@ -298,8 +298,8 @@ def test_a_cancelled_run_asks_no_more_and_keeps_what_came(studio, server):
     run = plan_run(studio.prompt_set, studio.competitors)
     work_off(most=2)
     held = claim_one(studio)
-    assert generate.cancel(run)
-    assert not generate.cancel(run)
+    assert generate.ASKER.cancel(run)
+    assert not generate.ASKER.cancel(run)
     ledger.send(held)
     generate.ASKER.read(held)
     work_off()
@@ -312,7 +312,7 @@ def test_a_call_that_fails_after_the_cancel_is_cancelled_too(solo, server):
     run = plan_run(solo.prompt_set, solo.competitors)
     server.script = [status(500)]
     held = claim_one(solo)
-    generate.cancel(run)
+    generate.ASKER.cancel(run)
     handle_failure(generate.ASKER, held, ledger.send(held))
     assert Call.objects.get().state == "cancelled"
 
@@ -320,7 +320,7 @@ def test_a_call_that_fails_after_the_cancel_is_cancelled_too(solo, server):
 def test_a_call_held_by_a_dead_worker_ends_with_its_cancelled_run(solo):
     run = plan_run(solo.prompt_set, solo.competitors)
     claim_one(solo)
-    generate.cancel(run)
+    generate.ASKER.cancel(run)
     let_time_pass()
     generate.ASKER.tidy()
     assert Call.objects.get().state == "cancelled"
@@ -340,8 +340,8 @@ def test_failed_calls_are_tried_again_on_demand(studio, server):
     server.script = [error(400, "no")] * 2
     run = run_all(studio)
     assert Response.objects.count() == 4
-    assert generate.retry_failed(run) == 2
-    assert generate.retry_failed(run) == 0
+    assert generate.ASKER.retry_failed(run) == 2
+    assert generate.ASKER.retry_failed(run) == 0
     work_off()
     run.refresh_from_db()
     assert run.status == GenerationRun.Status.COMPLETED

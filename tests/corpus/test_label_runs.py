@@ -90,7 +90,7 @@ def test_what_failed_is_asked_again_and_what_stands_is_not(prompt_set, endpoint,
     run = run_all(prompt_set, endpoint)
     assert failures() == {"no_list": 1}
     before = server.calls
-    assert label_asking.retry_failed(run) == 1
+    assert label_asking.ASKER.retry_failed(run) == 1
     work_off(endpoint)
     run.refresh_from_db()
     assert run.status == LabelRun.Status.COMPLETED and server.calls == before + 1

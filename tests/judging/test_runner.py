@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from arena.corpus.redaction import redact_response
 from arena.endpoints import ledger
+from arena.endpoints.asking import handle_failure
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.endpoints.tasks import endpoints_with_due_calls
 from arena.judging import ending, runner
-from arena.judging.asking import prepare
 from arena.judging.models import JudgeCall, JudgeRun, Judgment
 from arena.judging.planning import plan_run
 from tests.endpoints import fake_server
@@ -371,7 +371,7 @@ def test_garbage_and_giants_become_typed_failures(court, server):
 
 
 def claim_one(court) -> ledger.Claim:
-    claim = ledger.claim(court.endpoint.pk, runner.OF_BATTLES.eligible, prepare)
+    claim = ledger.claim(court.endpoint.pk, runner.OF_BATTLES.eligible, runner.OF_BATTLES.prepare)
     assert isinstance(claim, ledger.Claim)
     return claim
 
@@ -404,10 +404,10 @@ def test_whoever_lost_the_lease_stores_the_reply_and_decides_nothing(court, serv
     assert quick.call_id == slow.call_id
     server.script = [answer(verdict("second")), answer(FIRST)]
     ledger.send(slow)
-    runner.handle_reply(slow)
+    runner.OF_BATTLES.read(slow)
     assert Call.objects.get(pk=slow.call_id).state == Call.State.CLAIMED
     ledger.send(quick)
-    runner.handle_reply(quick)
+    runner.OF_BATTLES.read(quick)
     assert JudgeCall.objects.get(call=slow.call_id).verdict == "first"
     late = CallAttempt.objects.get(pk=slow.attempt_id)
     assert late.error_kind == ledger.LOST
@@ -459,7 +459,7 @@ def test_a_cancelled_run_asks_no_more_and_keeps_what_it_has(court, server):
     assert ending.cancel(run)
     assert not ending.cancel(run)
     ledger.send(held)
-    runner.handle_reply(held)
+    runner.OF_BATTLES.read(held)
     work_off(court.endpoint)
     run.refresh_from_db()
     assert run.status == JudgeRun.Status.CANCELLED
@@ -473,7 +473,7 @@ def test_a_call_that_fails_after_the_cancel_is_cancelled_too(court, server):
     server.script = [status(500)]
     held = claim_one(court)
     ending.cancel(run)
-    runner.handle_failure(held, ledger.send(held))
+    handle_failure(runner.OF_BATTLES, held, ledger.send(held))
     assert states() == {"cancelled": 2}
     assert outcomes(run) == {"no_verdict": 1}
 
@@ -500,7 +500,7 @@ def touched_first(act) -> list[str]:
 def test_whoever_ends_calls_takes_hold_of_their_judgments_first(court, server):
     """In two orders each would hold what the other waits for, and the database would break one off."""
     acts = {
-        "stop": lambda run: transaction.atomic(ending.stop_for_budget)(run, "used up"),
+        "stop": lambda run: transaction.atomic(runner.OF_BATTLES.stop_for_budget)(run, "used up"),
         "tidy": lambda run: ending.end_waiting(run, Call.State.CANCELLED, abandoned=True),
         "cancel": ending.cancel,
     }
@@ -587,7 +587,7 @@ def test_money_on_its_way_is_reserved_and_waited_for(court):
     assert isinstance(runner.do_one(court.endpoint.pk), ledger.Later)
     assert states()["budget_stopped"] == 0
     ledger.send(held)
-    runner.handle_reply(held)
+    runner.OF_BATTLES.read(held)
     assert isinstance(runner.do_one(court.endpoint.pk), ledger.Claim)
 
 
@@ -628,7 +628,7 @@ def test_no_more_calls_are_held_than_the_endpoint_takes_at_once(court):
     plan_run(court.campaign, [court.judge], court.pks)
     claim_one(court)
     claim_one(court)
-    found = ledger.claim(court.endpoint.pk, runner.OF_BATTLES.eligible, prepare)
+    found = ledger.claim(court.endpoint.pk, runner.OF_BATTLES.eligible, runner.OF_BATTLES.prepare)
     assert isinstance(found, ledger.Later)
     assert 25 < found.seconds <= 30
 

@@ -4,7 +4,7 @@ from django.db.models import Count, QuerySet
 from arena.corpus import leak_checks
 from arena.corpus.models import Response
 from arena.counted import counted
-from arena.management.set_runs import newest_set
+from arena.management.runs_of_calls import newest_set
 
 
 class Command(BaseCommand):

@@ -1,15 +1,14 @@
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from arena.corpus import generate, generation_planning, tasks
+from arena.corpus.generation_forms import MOST_SAMPLES
 from arena.corpus.generation_models import GenerationRun
 from arena.corpus.generation_progress import read_progress
 from arena.corpus.models import Competitor, PromptSet
 from arena.corpus.names import name_key
 from arena.counted import counted
-from arena.management.commands.run_judges import MOST_CALLS, dollars, whole
-from arena.management.set_runs import check_ending, newest_set, work_off
-
-MOST_SAMPLES = 100
+from arena.endpoints.forms import MOST_CALLS
+from arena.management.runs_of_calls import check_ending, dollars, newest_set, whole, work_off
 
 
 class Command(BaseCommand):
@@ -63,7 +62,7 @@ class Command(BaseCommand):
         return [by_key[key] for key in dict.fromkeys(map(name_key, names))]
 
     def work_off(self, run: GenerationRun) -> None:
-        work_off(run, generate.ASKER)
+        work_off(run, [generate.ASKER])
         progress = read_progress(run)
         self.stdout.write(f"Run {run.pk}: {counted(progress.written, 'response')}, {progress.failed} failed.")
         check_ending(run)

@@ -5,8 +5,7 @@ from arena.corpus.label_models import LabelRun
 from arena.corpus.models import PromptSet
 from arena.counted import counted
 from arena.endpoints.models import Endpoint
-from arena.management.commands.run_judges import dollars
-from arena.management.set_runs import check_ending, newest_set, work_off
+from arena.management.runs_of_calls import check_ending, dollars, newest_set, work_off
 
 
 class Command(BaseCommand):
@@ -42,7 +41,7 @@ class Command(BaseCommand):
         return found
 
     def work_off(self, run: LabelRun) -> None:
-        work_off(run, label_asking.ASKER)
+        work_off(run, [label_asking.ASKER])
         progress = label_planning.read_progress(run)
         why = "".join(f", {count} {kind}" for kind, count in progress.failures.items())
         self.stdout.write(f"Run {run.pk}: {progress.labelled} labelled, {progress.failed} failed{why}.")

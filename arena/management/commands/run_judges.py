@@ -1,44 +1,19 @@
-import re
-import time
-from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterator
-from decimal import Decimal, InvalidOperation
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from arena.campaigns.models import Campaign
 from arena.counted import counted
-from arena.endpoints.ledger import Later
+from arena.endpoints.forms import MOST_CALLS
 from arena.judging import choosing, planning, probing, runner, tasks
 from arena.judging.errands import takes_one_response
-from arena.judging.forms import LARGEST_SEED, MOST_CALLS
+from arena.judging.forms import LARGEST_SEED
 from arena.judging.models import Judge, JudgeRun
 from arena.judging.progress import Progress, read_progress
+from arena.management.runs_of_calls import check_ending, dollars, whole, work_off
 
-MOST_SLEEP = 5.0  # seconds
 MOST_REPLICATES = 1_000
-
-
-def whole(low: int, high: int) -> Callable[[str], int]:
-    """For an option that is a whole number within these bounds."""
-
-    def read(text: str) -> int:
-        if not re.fullmatch("-?[0-9]{1,19}", text) or not low <= int(text) <= high:
-            raise ArgumentTypeError(f"{text[:40]!r} is no whole number from {low} to {high}")
-        return int(text)
-
-    return read
-
-
-def dollars(text: str) -> Decimal:
-    try:
-        found = Decimal(text)
-    except InvalidOperation:
-        found = Decimal("NaN")
-    if not (found.is_finite() and 0 <= found < 100_000_000):
-        raise ArgumentTypeError(f"{text[:40]!r} is no amount in dollars, like 2.50")
-    return found
 
 
 class Command(BaseCommand):
@@ -160,23 +135,9 @@ class Command(BaseCommand):
         return list(own.filter(name__in=names))
 
     def work_off(self, run: JudgeRun) -> None:
-        """One call after another. A consumer that runs beside takes its share."""
-        while run.is_open and run.status != JudgeRun.Status.PAUSED:
-            waits = [self.serve(endpoint) for endpoint in run.endpoint_ids()]
-            runner.finish_runs()
-            run.refresh_from_db()
-            if run.is_open:
-                time.sleep(min(waits, default=0.0))
+        work_off(run, runner.ASKERS)
         self.stdout.write(describe(run, read_progress(run)))
-        if run.status != JudgeRun.Status.COMPLETED:
-            raise CommandError(f"the run is {run.get_status_display()} {run.status_reason}".rstrip())
-
-    def serve(self, endpoint_id: int) -> float:
-        """Work until nothing is due; seconds until something may be."""
-        while (found := runner.do_one(endpoint_id)) is not None:
-            if isinstance(found, Later):
-                return min(found.seconds, MOST_SLEEP)
-        return 0.0
+        check_ending(run)
 
 
 def describe(run: JudgeRun, progress: Progress) -> str:

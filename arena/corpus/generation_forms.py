@@ -6,15 +6,15 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from arena.choices import limit_choices
 from arena.corpus.generation_planning import askable_competitors
 from arena.corpus.models import Competitor, PromptSet
 from arena.corpus.names import name_key
-from arena.endpoints.forms import ParametersField
+from arena.endpoints.forms import BudgetField, CallsField, ParametersField
 from arena.endpoints.models import Endpoint
 from arena.row_form import RowForm
 
 MOST_SAMPLES = 100
-MOST_CALLS = 1_000_000
 
 
 class GenerationForm(forms.Form):
@@ -28,29 +28,14 @@ class GenerationForm(forms.Form):
         label=_("Responses to each prompt"),
         help_text=_("What is there already is never asked for again."),
     )
-    max_calls = forms.IntegerField(
-        min_value=1,
-        max_value=MOST_CALLS,
-        required=False,
-        label=_("Cap on calls"),
-        help_text=_("left empty: no cap"),
-    )
-    budget_usd = forms.DecimalField(
-        min_value=0,
-        max_digits=12,
-        decimal_places=4,
-        required=False,
-        label=_("Budget in US dollars"),
-        help_text=_("never exceeded; needs the endpoints' prices"),
-    )
+    max_calls = CallsField()
+    budget_usd = BudgetField()
 
     def __init__(self, *args: Any, prompt_set: PromptSet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.askable = askable_competitors(prompt_set)
-        field = self.fields["competitors"]
-        assert isinstance(field, forms.ModelMultipleChoiceField)  # noqa: S101
-        field.queryset = self.askable
-        field.initial = list(self.askable.values_list("pk", flat=True))
+        limit_choices(self, "competitors", self.askable)
+        self.fields["competitors"].initial = list(self.askable.values_list("pk", flat=True))
 
 
 class AskingForm(RowForm):
@@ -78,10 +63,9 @@ class AskingForm(RowForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["endpoint"]
-        assert isinstance(field, forms.ModelChoiceField)  # noqa: S101
-        field.queryset = Endpoint.objects.filter(team=self.instance.team_id).order_by("name")
-        field.required = True
+        endpoints = Endpoint.objects.filter(team=self.instance.team_id)
+        limit_choices(self, "endpoint", endpoints.order_by("name"))
+        self.fields["endpoint"].required = True
         if self.instance.pk:
             del self.fields["name"]
 

@@ -9,12 +9,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
+from arena.choices import limit_choices
 from arena.corpus import label_asking, label_planning, spot_checks
 from arena.corpus.forms import CRITERIA_WORDS, LABEL_NAMES
 from arena.corpus.label_models import LabelRun, SpotCheck
 from arena.corpus.models import HARD_CRITERIA, PromptSet
 from arena.corpus.tasks import enqueue
 from arena.corpus.views import own_set
+from arena.endpoints.forms import BudgetField
 from arena.endpoints.models import Endpoint
 from arena.endpoints.run_acts import RunActs
 from arena.raters import access
@@ -24,20 +26,11 @@ from arena.row_numbers import as_id
 
 class LabelRunForm(forms.Form):
     endpoint = forms.ModelChoiceField(Endpoint.objects.none(), label=gettext_lazy("Endpoint"))
-    budget_usd = forms.DecimalField(
-        min_value=0,
-        max_digits=12,
-        decimal_places=4,
-        required=False,
-        label=gettext_lazy("Budget in US dollars"),
-        help_text=gettext_lazy("never exceeded; needs the endpoint's prices"),
-    )
+    budget_usd = BudgetField(help_text=gettext_lazy("never exceeded; needs the endpoint's prices"))
 
     def __init__(self, *args: Any, prompt_set: PromptSet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["endpoint"]
-        assert isinstance(field, forms.ModelChoiceField)  # noqa: S101
-        field.queryset = label_planning.askable_endpoints(prompt_set)
+        limit_choices(self, "endpoint", label_planning.askable_endpoints(prompt_set))
 
 
 class SpotCheckForm(forms.Form):

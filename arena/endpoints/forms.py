@@ -13,6 +13,7 @@ from arena.endpoints.models import Endpoint
 from arena.endpoints.parameters import read_parameters
 from arena.row_form import RowForm
 
+MOST_CALLS = 1_000_000
 NAME_TAKEN = _("Another endpoint has this name; choose one of its own.")
 
 
@@ -45,6 +46,30 @@ class ParametersField(forms.JSONField):
 
     def prepare_value(self, value: Any) -> Any:
         return value if isinstance(value, str) else super().prepare_value(value)
+
+
+class CallsField(forms.IntegerField):
+    """The most requests that a run may send."""
+
+    def __init__(self, **options: Any) -> None:
+        usual: dict[str, Any] = {
+            "required": False,
+            "label": _("Cap on calls"),
+            "help_text": _("left empty: no cap"),
+        }
+        super().__init__(min_value=1, max_value=MOST_CALLS, **usual | options)
+
+
+class BudgetField(forms.DecimalField):
+    """The most dollars that a run may cost."""
+
+    def __init__(self, **options: Any) -> None:
+        usual: dict[str, Any] = {
+            "required": False,
+            "label": _("Budget in US dollars"),
+            "help_text": _("never exceeded; needs the endpoints' prices"),
+        }
+        super().__init__(min_value=0, max_digits=12, decimal_places=4, **usual | options)
 
 
 class EndpointForm(RowForm):

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from arena.choices import limit_choices
 from arena.endpoints.models import Endpoint
 from arena.judging.models import Judge, Rubric
 from arena.judging.prompting import Criterion, RubricText
@@ -92,9 +93,8 @@ class JudgeForm(RowForm):
             ("endpoint", Endpoint.objects.filter(team=team).order_by("name")),
             ("rubric", Rubric.objects.filter(team=team).order_by("name", "-version")),
         ):
-            field = self.fields[name]
-            assert isinstance(field, forms.ModelChoiceField)  # noqa: S101
-            field.queryset, field.required = rows, True
+            limit_choices(self, name, rows)
+            self.fields[name].required = True
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

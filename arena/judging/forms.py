@@ -8,11 +8,12 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from arena.campaigns.models import Campaign
+from arena.choices import limit_choices
+from arena.endpoints.forms import BudgetField, CallsField
 from arena.judging.errands import takes_one_response
 from arena.judging.models import Judge, JudgeRun
 
 MOST_BATTLES = 5_000
-MOST_CALLS = 1_000_000
 LARGEST_SEED = 2**63 - 1
 
 
@@ -34,21 +35,8 @@ class RunForm(forms.Form):
         help_text=_("One for each pair of responses; both orders are asked."),
     )
     limit = forms.IntegerField(min_value=1, max_value=MOST_BATTLES, initial=100, label=_("At most"))
-    max_calls = forms.IntegerField(
-        min_value=1,
-        max_value=MOST_CALLS,
-        required=False,
-        label=_("Cap on calls"),
-        help_text=_("left empty: no cap"),
-    )
-    budget_usd = forms.DecimalField(
-        min_value=0,
-        max_digits=12,
-        decimal_places=4,
-        required=False,
-        label=_("Budget in US dollars"),
-        help_text=_("never exceeded; needs the endpoints' prices"),
-    )
+    max_calls = CallsField()
+    budget_usd = BudgetField()
     family_policy = forms.ChoiceField(
         choices=JudgeRun.FamilyPolicy.choices,
         required=False,
@@ -86,9 +74,3 @@ class RunForm(forms.Form):
         cleaned["seed"] = cleaned.get("seed") or 0
         cleaned["family_policy"] = cleaned.get("family_policy") or JudgeRun.FamilyPolicy.EXCLUDE
         return cleaned
-
-
-def limit_choices(form: forms.BaseForm, name: str, choices: QuerySet) -> None:
-    field = form.fields[name]
-    assert isinstance(field, forms.ModelChoiceField)  # noqa: S101
-    field.queryset = choices

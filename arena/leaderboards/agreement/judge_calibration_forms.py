@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from arena.campaigns.models import Campaign
+from arena.choices import limit_choices
 from arena.judging.calibration_models import Calibration, Part
 from arena.judging.models import Judge, Rubric
 
@@ -33,9 +34,7 @@ class CalibrationForm(forms.Form):
 
     def __init__(self, *args: Any, campaigns: QuerySet[Campaign], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["campaign"]
-        assert isinstance(field, forms.ModelChoiceField)  # noqa: S101
-        field.queryset = campaigns.order_by("-pk")
+        limit_choices(self, "campaign", campaigns.order_by("-pk"))
         self.fields["seed"].initial = secrets.randbelow(LARGEST_SEED)
 
     def clean(self) -> dict[str, Any]:
@@ -54,8 +53,6 @@ class MeasureForm(forms.Form):
 
     def __init__(self, *args: Any, calibration: Calibration, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["judge"]
-        assert isinstance(field, forms.ModelChoiceField)  # noqa: S101
         judges = Judge.objects.filter(team=calibration.campaign.team_id, endpoint__isnull=False)
         judges = judges.filter(rubric__isnull=False).exclude(rubric__mode=Rubric.Mode.POINTWISE)
-        field.queryset = judges.select_related("rubric").order_by("name")
+        limit_choices(self, "judge", judges.select_related("rubric").order_by("name"))

@@ -1,13 +1,14 @@
 """How a browser becomes a rater of a campaign, and stays one: the session maps campaign to rater."""
 
 import secrets
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.core.cache import caches
-from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 from django.http import HttpRequest
 from django.utils import timezone
@@ -20,7 +21,8 @@ from arena.raters.models import Rater
 
 SESSION_KEY = "raters"
 GENERATIONS = "generations"  # of those raters when they began, by their number
-SAME_BEGIN = 60  # seconds within which "Begin" pressed again in one browser is the same beginning
+# "Begin" pressed again within this time in one browser is the same beginning, though its session got lost.
+SAME_BEGIN = timedelta(minutes=10)
 
 
 def current_rater(request: HttpRequest, campaign: Campaign) -> Rater | None:
@@ -67,44 +69,48 @@ def joined_campaigns(request: HttpRequest) -> QuerySet[Campaign]:
 
 
 def new_pseudonym() -> str:
-    return _pseudonym(secrets.token_hex(4))
+    return f"rater-{secrets.token_hex(4)}"
 
 
-def _pseudonym(ending: str) -> str:
-    return f"rater-{ending[:8]}"
-
-
-def _names_of_this_begin(request: HttpRequest, door: str) -> list[str]:
-    """The pseudonym for whoever begins now in this browser, and the one that it would have been before.
+def _beginning(request: HttpRequest, campaign: Campaign) -> str:
+    """The same for every “Begin” that this browser presses in the campaign, by whichever link.
 
     A page's form needs the cookie against forged posts, so each browser has one before it has a session. It
-    is no secret of the rater's: only for so short a time, and from the same address, does it say who began.
+    is no secret of the rater's: only for a while, and from the same address, does it say who began.
     """
     browser = request.COOKIES.get(settings.CSRF_COOKIE_NAME) or request.COOKIES.get(
         settings.SESSION_COOKIE_NAME
     )
     if not browser:
-        return [new_pseudonym()]
-    now = int(timezone.now().timestamp()) // SAME_BEGIN
-    said = [f"{door} {browser} {client_address(request)} {when}" for when in (now, now - 1)]
-    return [_pseudonym(salted_hmac("arena.begin", each).hexdigest()) for each in said]
+        return secrets.token_hex(32)
+    said = f"campaign {campaign.pk} {browser} {client_address(request)}"
+    return salted_hmac("arena.begin", said, algorithm="sha256").hexdigest()
 
 
-def _just_begun(campaign: Campaign, names: list[str], admission: str) -> Rater | None:
-    since = timezone.now() - timedelta(seconds=2 * SAME_BEGIN)
-    begun = Rater.objects.filter(team=campaign.team_id, admission=admission, created_at__gt=since)
-    return begun.filter(pseudonym__in=names, user=None).first()
+def _just_begun(beginning: str) -> Rater | None:
+    return Rater.objects.filter(_is_recent(), begun_with=beginning).first()
 
 
-def _begin_once(campaign: Campaign, names: list[str], admission: str) -> tuple[Rater, bool]:
-    """Of clicks at once the first makes the rater, and all get that one; whether this was the first."""
-    if again := _just_begun(campaign, names, admission):
+def _is_recent() -> Q:
+    """Not once the rater's links were made anew."""
+    return Q(created_at__gt=timezone.now() - SAME_BEGIN, generation=0, user=None)
+
+
+def _begin_once(campaign: Campaign, beginning: str, admission: str) -> tuple[Rater, bool]:
+    """Of clicks at once the database lets one make the rater, and all get that one; whether this was it."""
+    if again := _just_begun(beginning):
         return again, False
-    made: dict[str, Any] = {"team_id": campaign.team_id, "defaults": {"admission": admission}}
-    rater, is_new = Rater.objects.get_or_create(pseudonym=names[0], **made)
-    if is_new or _just_begun(campaign, names[:1], admission) == rater:
-        return rater, is_new
-    return Rater.objects.get_or_create(pseudonym=new_pseudonym(), **made)  # that name was another's
+    # Whoever begins now, in this browser without its session, may be somebody else than long ago.
+    Rater.objects.filter(~_is_recent(), begun_with=beginning).update(begun_with=None)
+    made = {"team_id": campaign.team_id, "admission": admission}
+    with suppress(IntegrityError):  # another has the made-up name
+        return _make_once(beginning, made)
+    return _make_once(beginning, made)
+
+
+def _make_once(beginning: str, made: dict[str, Any]) -> tuple[Rater, bool]:
+    named = made | {"pseudonym": new_pseudonym()}
+    return Rater.objects.get_or_create(begun_with=beginning, defaults=named)
 
 
 def begin_with_invite(request: HttpRequest, invite: Invite) -> Rater | None:
@@ -112,30 +118,31 @@ def begin_with_invite(request: HttpRequest, invite: Invite) -> Rater | None:
     known = current_rater(request, invite.campaign)
     if known and invite.rater_id in (None, known.pk):
         return known
-    rater = _use(invite, _names_of_this_begin(request, _door(invite)))
+    rater = _use(invite, _beginning(request, invite.campaign))
     if rater:
         remember(request, invite.campaign, rater)
     return rater
 
 
-def _door(invite: Invite) -> str:
-    return f"invite {invite.pk}"
-
-
 @done_again
-def _use(invite: Invite, names: list[str]) -> Rater | None:
+def _use(invite: Invite, beginning: str) -> Rater | None:
     with transaction.atomic():
         held = invite.hold()
         if held is None or held.token_hash != invite.token_hash:
             return None
-        again = None if held.rater else _just_begun(held.campaign, names, Rater.Admission.LINK)
+        again = None if held.rater else _just_begun(beginning)
         if again:
             return again
         # Asked once the row is held: a condition of the UPDATE wouldn't be looked at again after waiting.
         if not Invite.objects.usable().filter(pk=held.pk).exists():
             return None
-        Invite.objects.filter(pk=held.pk).update(uses=F("uses") + 1, opened_at=Coalesce("opened_at", Now()))
-        return held.rater or _begin_once(held.campaign, names, Rater.Admission.LINK)[0]
+        rater, is_new = held.rater, True
+        if rater is None:
+            rater, is_new = _begin_once(held.campaign, beginning, Rater.Admission.LINK)
+        if is_new:
+            used = Invite.objects.filter(pk=held.pk)
+            used.update(uses=F("uses") + 1, opened_at=Coalesce("opened_at", Now()))
+        return rater
 
 
 def begin_again(request: HttpRequest, token: str) -> Campaign | None:
@@ -143,8 +150,7 @@ def begin_again(request: HttpRequest, token: str) -> Campaign | None:
     invite = Invite.objects.with_token(token).filter(rater=None, revoked_at=None).first()
     if invite is None:
         return None
-    names = _names_of_this_begin(request, _door(invite))
-    rater = _just_begun(invite.campaign, names, Rater.Admission.LINK)
+    rater = _just_begun(_beginning(request, invite.campaign))
     if rater is None or not rater.is_active:
         return None
     remember(request, invite.campaign, rater)
@@ -175,15 +181,15 @@ class TooManyError(Exception):
 
 
 def _new_visitor(request: HttpRequest, campaign: Campaign) -> Rater:
-    names = _names_of_this_begin(request, f"campaign {campaign.pk}")
-    if again := _just_begun(campaign, names, Rater.Admission.OPEN):
+    beginning = _beginning(request, campaign)
+    if again := _just_begun(beginning):
         return again
     hour = timezone.now().strftime("%Y-%m-%dT%H")
     counted, counts = f"new-raters:{client_address(request)}:{hour}", caches["throttles"]
     begun = counts.get(counted, 0)
     if begun >= settings.NEW_RATERS_PER_HOUR:
         raise TooManyError
-    rater, is_new = _begin_once(campaign, names, Rater.Admission.OPEN)
+    rater, is_new = _begin_once(campaign, beginning, Rater.Admission.OPEN)
     if is_new:
         counts.set(counted, begun + 1, timeout=3600)
     return rater

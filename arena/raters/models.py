@@ -71,6 +71,13 @@ class Rater(models.Model):
     generation = models.PositiveIntegerField(
         default=0, help_text="raised when its links are made anew or revoked: earlier sessions are out"
     )
+    begun_with = models.CharField(
+        max_length=64,
+        null=True,
+        editable=False,
+        unique=True,
+        help_text="the browser's beginning in the campaign: pressed twice, it makes one rater",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     # Whom this browser has been in other campaigns: what one of them saw, this one knows.

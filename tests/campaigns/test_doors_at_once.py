@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from itertools import cycle
+from types import SimpleNamespace
+
 import pytest
 from django.core.cache import caches
 from django.test import Client
+from django.utils import timezone
 
+from arena.campaigns import admission
 from arena.campaigns.models import Campaign, Invite
 from arena.raters.models import Rater
 from tests.at_once import at_once, guards_look_at_their_own_row, post
@@ -87,15 +93,62 @@ def test_who_began_is_said_by_no_cookie_from_another_address(open_to_all):
     assert Rater.objects.count() == 2
 
 
-def test_who_was_made_with_a_name_that_comes_up_again_is_nobody_else(open_to_all, monkeypatch):
-    """Of a made-up name's 32 bits two may be the same, and a rater from long ago isn't whoever begins now."""
-    from arena.campaigns import admission
+def test_a_made_up_name_that_comes_up_again_is_nobody_else(open_to_all, monkeypatch):
+    """Of a made-up name's 32 bits two may be the same."""
+    names = iter(["rater-0", "rater-0", "rater-1"])
+    monkeypatch.setattr(admission, "new_pseudonym", lambda: next(names))
+    for _visitor in range(2):
+        assert Client().post(open_to_all).status_code == 302
+    assert sorted(Rater.objects.values_list("pseudonym", flat=True)) == ["rater-0", "rater-1"]
 
-    monkeypatch.setattr(admission, "_names_of_this_begin", lambda _request, _door: ["rater-00000000"])
-    Client().post(open_to_all)
-    Rater.objects.update(created_at="2020-01-01T00:00Z")
-    Client().post(open_to_all)
-    assert Rater.objects.count() == 2
+
+@pytest.fixture
+def on_the_edge_of_a_minute(monkeypatch) -> None:
+    """Every other look at the clock is in the minute before, though all are at the same moment."""
+    edge = timezone.now().replace(second=0, microsecond=0)
+    times = cycle([edge - timedelta(milliseconds=1), edge])
+    monkeypatch.setattr(admission, "timezone", SimpleNamespace(now=lambda: next(times)))
+
+
+def test_begin_pressed_on_the_edge_of_a_minute_makes_one_rater(
+    small_campaign, open_to_all, on_the_edge_of_a_minute
+):
+    _invite, token = Invite.issue(small_campaign.campaign)
+    for path in (open_to_all, f"/join/{token}/"):
+        for _round in range(ROUNDS):
+            before = Rater.objects.count()
+            (visitor,) = browsers(path, 1)
+            answers = at_once(*(post(visitor, path) for _click in range(8)))
+            assert {answer.status_code for answer in answers} == {302}
+            assert Rater.objects.count() - before == 1
+
+
+def test_two_links_to_one_campaign_pressed_at_once_make_one_rater(small_campaign, open_to_all):
+    paths = [open_to_all]
+    for _link in range(2):
+        _invite, token = Invite.issue(small_campaign.campaign, max_uses=ROUNDS)
+        paths.append(f"/join/{token}/")
+    for _round in range(ROUNDS):
+        before = Rater.objects.count()
+        (visitor,) = browsers(open_to_all, 1)
+        answers = at_once(*(post(visitor, path) for path in paths * 2))
+        assert {answer.status_code for answer in answers} == {302}
+        assert Rater.objects.count() - before == 1
+    assert sum(Invite.objects.values_list("uses", flat=True)) <= ROUNDS, "each was one beginning"
+
+
+@pytest.mark.parametrize(
+    "since", [{"created_at": timezone.now() - timedelta(days=1)}, {"generation": 1}, {"is_active": False}]
+)
+def test_who_began_long_ago_or_with_a_link_made_anew_is_not_come_back_to(open_to_all, since):
+    """Of a browser that lost its session: a suspended rater, who just began, is no way to begin again."""
+    (visitor,) = browsers(open_to_all, 1)
+    post(visitor, open_to_all)()
+    Rater.objects.update(**since)
+    answers = at_once(*(post(visitor, open_to_all) for _click in range(4)))
+    came_in = 404 if "is_active" in since else 302
+    assert {answer.status_code for answer in answers} == {came_in}
+    assert Rater.objects.count() == (1 if came_in == 404 else 2)
 
 
 ACTS = {"remove": {}, "revoke": {}, "name": {"name": "Ada Lovelace"}, "anew": {}}

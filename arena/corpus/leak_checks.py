@@ -74,21 +74,41 @@ class Shown:
         """Masked on the way too where nobody has looked yet: raters aren't shown it before somebody has."""
         if self.leak_policy != "mask" or response.leak in (Response.Leak.CLEAN, Response.Leak.DISMISSED):
             return response.text
+        return mask(response.text, self._leaks(response))
+
+    def leaves_out(self, response: Response) -> bool:
+        """Whether it is shown to nobody. Looked at on the way too where nobody has looked yet."""
+        if self.leak_policy != "exclude" or response.leak in (Response.Leak.CLEAN, Response.Leak.DISMISSED):
+            return False
+        if response.leak == Response.Leak.FOUND:
+            return True
+        words = _words(self._leaks(response))
+        return bool(words) and not _are_dismissed(words, response)
+
+    def _leaks(self, response: Response) -> list[Leak]:
         _know(self._names, [response])
-        return mask(response.text, find_leaks(response.text, self._names[response.competitor_id]))
+        return find_leaks(response.text, self._names[response.competitor_id])
 
 
 def _check(response: Response, names: Names) -> None:
     leaks = find_leaks(response.text, names)
-    words = list(dict.fromkeys(leak.words for leak in leaks))[:_MOST_WORDS]
-    # What an admin has called no leak stays none, unless there is more now.
-    known = bool(words) and set(words) <= set(response.leak_words)
+    words = _words(leaks)
+    known = bool(words) and _are_dismissed(words, response)
     response.masked_html = _masked(response.text, leaks) if leaks else ""
     response.leak_words = words
     if not words:
         response.leak = Response.Leak.CLEAN
     else:
         response.leak = Response.Leak.DISMISSED if known else Response.Leak.FOUND
+
+
+def _words(leaks: Iterable[Leak]) -> list[str]:
+    return list(dict.fromkeys(leak.words for leak in leaks))[:_MOST_WORDS]
+
+
+def _are_dismissed(words: list[str], response: Response) -> bool:
+    """What an admin has called no leak stays none, unless there is more now."""
+    return set(words) <= set(response.leak_words)
 
 
 def _masked(text: str, leaks: list[Leak]) -> str:

@@ -44,6 +44,8 @@ def check(errand: Errand, call: Call) -> None:
         raise NotSentError(Call.State.BAD_REQUEST, "internal_text")
     if errand.is_redacted:
         raise NotSentError(Call.State.BAD_REQUEST, ending.TEXT_GONE)
+    if errand.is_left_out:
+        raise NotSentError(Call.State.BAD_REQUEST, ending.LEAKING)
 
 
 def prepared(errand: Errand, call: Call) -> ledger.Prepared:

@@ -25,6 +25,7 @@ from arena.settled import stamp
 
 # Why a call failed that fails again: its text is gone, or isn't the one its other order was asked with.
 TEXT_GONE, TEXT_CHANGED = FOR_GOOD = ("redacted", "text_changed")
+LEAKING = "leaking"  # its campaign leaves such responses out; an admin may find that it is no leak
 
 
 @done_again

@@ -69,6 +69,17 @@ class Errand:
         return any(text is not None and text.tombstone is not None for text in texts)
 
     @property
+    def is_left_out(self) -> bool:
+        """Whether a response says who wrote it, perhaps found since, and the campaign leaves such out."""
+        if isinstance(self.row, JudgeCall):
+            battle = self.row.judgment.battle
+            responses = [battle.response_a, battle.response_b]
+        else:
+            responses = [self.row.response]
+        shown = Shown(self.run.campaign.leak_policy)
+        return any(response is not None and shown.leaves_out(response) for response in responses)
+
+    @property
     def is_internal(self) -> bool:
         """Whether the texts may not leave the house."""
         if isinstance(self.row, JudgeCall):

@@ -23,6 +23,7 @@ FAILURES = {
     "cancelled": gettext_lazy("cancelled"),
     "redacted": gettext_lazy("the text was redacted"),
     "text_changed": gettext_lazy("a name was masked, or shown, after the other order was asked"),
+    "leaking": gettext_lazy("a response says who wrote it, which the campaign leaves out"),
     "taken": gettext_lazy("the response came another way"),
 }
 DETAILS = {

@@ -54,7 +54,7 @@ def test_judges_read_the_text_that_raters_see(court, server, leaking, looked_at)
 
 
 @pytest.mark.parametrize(
-    ("policy", "state"), [("flag", "found"), ("exclude", "found"), ("mask", "dismissed")]
+    ("policy", "state"), [("flag", "found"), ("exclude", "dismissed"), ("mask", "dismissed")]
 )
 def test_what_raters_see_as_written_judges_do_too(court, server, leaking, policy, state):
     Response.objects.filter(pk=leaking.pk).update(leak=state)

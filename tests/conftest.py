@@ -294,7 +294,6 @@ def make_campaign(db, make_response):
             campaign=campaign,
             version=1,
             text=guide_text,
-            rendered_html=f"<p>{guide_text}</p>",
             sha256=hashlib.sha256(guide_text.encode()).hexdigest(),
         )
         invite, token = Invite.issue(campaign, label="everyone")

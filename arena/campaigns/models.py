@@ -1,6 +1,7 @@
 import hashlib
 import secrets
 from datetime import datetime
+from functools import lru_cache
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
@@ -164,12 +165,14 @@ class Campaign(models.Model):
 
 
 class Guide(models.Model):
-    """What raters are asked. A change is a new version; every vote keeps the version it was cast under."""
+    """What raters are asked. A change is a new version; every vote keeps the version it was cast under.
+
+    The text is the record. How it is marked up follows the renderer, as with all texts that raters see.
+    """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="guides")
     version = models.PositiveIntegerField()
     text = models.TextField()
-    rendered_html = models.TextField(blank=True)
     sha256 = models.CharField(max_length=64)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -181,7 +184,7 @@ class Guide(models.Model):
 
     @property
     def html(self) -> SafeString:
-        return stored_html(self.rendered_html)
+        return stored_html(_rendered(self.text))
 
     @classmethod
     def publish(cls, campaign: Campaign, text: str) -> "Guide":
@@ -196,9 +199,14 @@ class Guide(models.Model):
                 campaign=campaign,
                 version=current.version + 1 if current else 1,
                 text=text,
-                rendered_html=render(text),
                 sha256=sha256,
             )
+
+
+@lru_cache(maxsize=64)
+def _rendered(text: str) -> str:
+    """As the renderer makes it now. A process shows the same few guides again and again."""
+    return render(text)
 
 
 def hash_token(token: str) -> str:

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.battles.models import Battle
+from arena.campaigns import models
 from arena.campaigns.guide_history import changes
 from arena.campaigns.guide_texts import STARTING_TEXTS
 from arena.campaigns.models import Guide
@@ -34,6 +35,38 @@ def test_a_preview_is_rendered_and_stores_nothing(signed_in, small_campaign, hea
 def test_an_empty_guide_is_refused(signed_in, small_campaign):
     assert signed_in("carol").post(EDIT, {"text": " \n "}).status_code == 422
     assert Guide.objects.count() == 1
+
+
+@pytest.fixture
+def rendered(monkeypatch) -> list[str]:
+    """The texts that were rendered, by a renderer of a later day."""
+    texts: list[str] = []
+
+    def render(text: str) -> str:
+        texts.append(text)
+        return f'<p class="of-today">{text}</p>'
+
+    monkeypatch.setattr(models, "render", render)
+    models._rendered.cache_clear()
+    yield texts
+    models._rendered.cache_clear()
+
+
+@pytest.mark.django_db
+def test_a_guide_published_long_ago_is_shown_as_the_renderer_makes_it_now(
+    client, signed_in, small_campaign, rendered
+):
+    """Each version is rendered once, however many pages show it; its text and hash are what they were."""
+    before = Guide.objects.values("text", "sha256").get()
+    assert client.post(f"/join/{small_campaign.token}/").status_code == 302
+    pages = ["/campaigns/small/battle/", "/campaigns/small/guide/", f"/join/{small_campaign.token}/"]
+    for path in pages * 2:
+        assert f'<p class="of-today">{before["text"]}</p>' in client.get(path).content.decode()
+    Guide.publish(small_campaign.campaign, "Look again.")
+    for path in pages * 2:
+        assert '<p class="of-today">Look again.</p>' in client.get(path).content.decode()
+    assert rendered == [before["text"], "Look again."]
+    assert Guide.objects.values("text", "sha256").earliest("version") == before
 
 
 @pytest.mark.django_db

@@ -41,7 +41,7 @@ OTHERS = {
     "Prompt.external_id Prompt.tags Prompt.category Competitor.name Competitor.name_key Competitor.aliases",
     "Competitor.organisation Competitor.licence Competitor.system_prompt Competitor.parameters",
     "GenerationRecipe.system_prompt GenerationRecipe.parameters GenerationRecipe.model_id Campaign.name",
-    "Campaign.description Guide.text Guide.rendered_html Invite.label Judge.name Judge.parameters",
+    "Campaign.description Guide.text Invite.label Judge.name Judge.parameters",
     "Rubric.name Leaderboard.slug Endpoint.key_variable Endpoint.key_file",
     "Rubric.instructions Rubric.criteria Calibration.name Exclusion.reason",
     "Exclusion.revoked_because CalibrationLabel.category CategoryRating.category Endpoint.answering_model",

@@ -25,13 +25,12 @@ MAX_STEP = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """The maximum: params (p,), value, negative Hessian (p, p) there, iterations, size of the last step."""
+    """The maximum: params (p,), value, negative Hessian (p, p) there, iterations."""
 
     params: Vector
     value: float
     hessian: Matrix
     iterations: int
-    last_step: float
 
 
 def gauge(component: NDArray[np.int32], n_covariates: int) -> Matrix:
@@ -79,7 +78,7 @@ def maximise(
         params = params + step
         value, gradient, hessian = trial
         if largest < tolerance:
-            return Optimum(params, value, hessian, iteration, largest)
+            return Optimum(params, value, hessian, iteration)
     raise NotConvergedError(
         f"no maximum after {MAX_ITERATIONS} Newton steps (last step {largest:.2g})",
         todo="look for a covariate that tells every outcome",
@@ -101,7 +100,7 @@ def approach(objective: Objective, start: Vector, flat: Matrix, *, small: float 
             break
         params, before = params + step, largest
         if largest < small:
-            return Optimum(params, value, hessian, iteration, largest)
+            return Optimum(params, value, hessian, iteration)
     return maximise(objective, start, flat, tolerance=small)
 
 

@@ -89,11 +89,6 @@ def translations(entry: polib.POEntry) -> list[str]:
     return list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
 
 
-def by_words(one: Message) -> tuple[str, str, str]:
-    context, words, _several = one
-    return words.lower(), words, context or ""
-
-
 def update(language: str, path: Path) -> None:
     old = entries(polib.pofile(str(path))) if path.exists() else {}
     new = polib.POFile(wrapwidth=100)

@@ -33,11 +33,8 @@ _GONE = (
 
 
 class BattleQuerySet(models.QuerySet["Battle"]):
-    def open_for(self, rater: Rater, campaign: Campaign) -> "BattleQuerySet":
-        """Handed out and waiting for this rater's vote; what stands in for an undone battle comes first."""
-        return self.waiting(rater.pk, campaign.pk, timezone.now())
-
     def waiting(self, rater_id: int, campaign_id: int, now: datetime) -> "BattleQuerySet":
+        """Handed out and waiting for this rater's vote; what stands in for an undone battle comes first."""
         waiting = self.with_skips().filter(skip=None, vote=None, expires_at__gt=now).exclude(_GONE)
         return waiting.filter(campaign=campaign_id, rater=rater_id).order_by(
             F("replaces").asc(nulls_last=True), "drawn_at", "pk"

@@ -288,10 +288,6 @@ class Response(Arriving):
         return f"response {self.pk} to {self.prompt_id}"
 
     @property
-    def is_of_gold(self) -> bool:
-        return self.competitor.holds_golds
-
-    @property
     def html(self) -> SafeString:
         return stored_html(self.rendered_html)
 

@@ -19,9 +19,6 @@ from arena.endpoints.replies import join_parts
 from arena.judging.prompting import REASON_TO_FILL_IN, Criterion
 from arena.judging.swap import Position
 
-# Stored with every judgment: a later parser may read the recorded replies anew.
-PARSER_VERSION = 2
-
 MAX_CHARACTERS = 1 << 20
 _POSITIONS = ("first", "second", "tie")
 _REFUSED = ("content_filter", "refusal", "safety")
@@ -62,12 +59,6 @@ class Verdict:
     scores_first: Mapping[str, int]
     scores_second: Mapping[str, int]
     reason: str
-
-    @property
-    def contradicts_scores(self) -> bool:
-        """The winner has the lower sum of scores. Counted on the judge's card, never corrected."""
-        lead = sum(self.scores_first.values()) - sum(self.scores_second.values())
-        return (self.winner == "first" and lead < 0) or (self.winner == "second" and lead > 0)
 
 
 @dataclass(frozen=True)

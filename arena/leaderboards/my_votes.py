@@ -37,7 +37,6 @@ class Compared:
     agreed: int
     expected: int
     rows: list[Row]
-    may_see_board: bool
 
 
 def compare(campaign: Campaign, rater: Rater, user: User) -> Compared | None:
@@ -64,7 +63,6 @@ def compare(campaign: Campaign, rater: Rater, user: User) -> Compared | None:
         sum(agreed for agreed, _chance in leads),
         round(sum(chance for _agreed, chance in leads)),
         _rows(votes, standings) if may_see else [],
-        may_see,
     )
 
 

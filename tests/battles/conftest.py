@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from arena.battles import ballots, draw
 from arena.battles.models import Battle
@@ -34,7 +35,7 @@ class Desk:
         return self.act(battle, "vote", ballot, **headers)
 
     def open_battles(self) -> list[Battle]:
-        return list(Battle.objects.open_for(self.rater, self.campaign))
+        return list(Battle.objects.waiting(self.rater.pk, self.campaign.pk, timezone.now()))
 
     def on_screen(self) -> Battle:
         """The battle on the page that the browser gets now."""

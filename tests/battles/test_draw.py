@@ -158,13 +158,14 @@ def test_after_a_vote_the_next_is_at_hand_and_two_are_drawn_when_no_other_waits(
 ):
     campaign = small_campaign.campaign
     draw.hand_out(campaign, rater)
-    first, second, third, fourth = Battle.objects.open_for(rater, campaign)
+    waiting = lambda: Battle.objects.waiting(rater.pk, campaign.pk, timezone.now())  # noqa: E731
+    first, second, third, fourth = waiting()
     vote_on(first)
     assert [battle.pk for battle in draw.hand_out(campaign, rater)] == [second.pk, third.pk]
-    assert Battle.objects.open_for(rater, campaign).count() == 3
+    assert waiting().count() == 3
     vote_on(second)
     assert [battle.pk for battle in draw.hand_out(campaign, rater)] == [third.pk, fourth.pk]
-    assert Battle.objects.open_for(rater, campaign).count() == draw.LEASES
+    assert waiting().count() == draw.LEASES
 
 
 def test_battles_drawn_together_are_drawn_as_one_after_the_other(make_campaign, make_rater):

@@ -18,7 +18,6 @@ from tests.judging.conftest import verdict, work_off
 pytestmark = pytest.mark.django_db
 
 HUGE = b'{"choices": [{"finish_reason": "stop", "message": {"content": "' + b"tie " * 2_600_000 + b'"}}]}'
-NO_FAILURE = ""
 
 
 @dataclass(frozen=True)

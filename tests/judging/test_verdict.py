@@ -4,7 +4,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from arena.judging.ending import scores_of
 from arena.judging.verdict import Verdict, VerdictFailure, read_verdict
+from arena.leaderboards.agreement.judged_battles import contradicts as is_contradicted
 from tests.judging.replies import CRITERIA, FIRST, REPLIES, SECOND, TIE, Reply, scores, verdict
 
 
@@ -50,7 +52,8 @@ def test_a_verdict_carries_scores_and_reason():
 def test_scores_against_the_winner_are_reported_and_not_corrected(winner, first, second, contradicts):
     found = read_verdict(verdict(winner, scores=scores(first, second)), "stop", None, CRITERIA)
     assert isinstance(found, Verdict)
-    assert (found.winner, found.contradicts_scores) == (winner, contradicts)
+    assert found.winner == winner
+    assert is_contradicted(winner, scores_of(found)) == contradicts
 
 
 def test_a_reason_is_storable_whatever_the_judge_wrote():

@@ -194,7 +194,7 @@ def _asked(orders: Mapping[str, tuple[str, str, Any]]) -> Asked:
 
 
 def contradicts(verdict: str, scores: Mapping[str, Mapping[str, int]]) -> bool:
-    """The winner has the lower sum of scores."""
+    """The winner has the lower sum of scores; counted on the judge's card, never corrected."""
     lead = sum(scores["first"].values()) - sum(scores["second"].values())
     return (verdict == "first" and lead < 0) or (verdict == "second" and lead > 0)
 

@@ -101,7 +101,7 @@ def flips_first(
         )
     board, ids = _board(comparisons, policies, unit)
     found: Labels | None = None
-    for rival in _nearest(board, challengers):
+    for rival in nearest(board.fit, board.leader, challengers):
         limit = int(most * board.total) if found is None else len(found) - 1
         shorter = _greedy(board, rival, limit)
         found = found if shorter is None else shorter
@@ -115,7 +115,7 @@ def flips_first(
         units=ids[dropped],
         votes=len(board.votes) - len(rest),
         leader=board.leader,
-        successor=None if found is None else _leader(after),
+        successor=None if found is None else _highest(after),
         gap=_lead(board.fit, board.leader),
         gap_after=None if found is None else _lead(after, board.leader),
         most=most,
@@ -134,12 +134,18 @@ def _board(comparisons: Comparisons, policies: Policies, unit: Unit) -> tuple[_B
             raise BadOptionError(f"the {unit}s of these votes are unknown", todo=f"pass {unit} ids")
         ids, number = np.unique(known.astype(np.int64), return_inverse=True)
     fit = fit_bradley_terry(votes, policies)
+    leader = leader_of(fit)
+    return _Board(votes, number, len(ids), fit, leader, policies), ids
+
+
+def leader_of(fit: Fit) -> int:
+    """Who has the highest strength; raises IncomparableError where the competitors are several components."""
     if len(np.unique(fit.graph.component[fit.graph.fought])) > 1:
         raise IncomparableError("the board has several components", todo="ask about one at a time")
-    return _Board(votes, number, len(ids), fit, _leader(fit), policies), ids
+    return _highest(fit)
 
 
-def _leader(fit: Fit) -> int:
+def _highest(fit: Fit) -> int:
     return int(np.argmax(np.where(fit.graph.fought, fit.strengths, -np.inf)))
 
 
@@ -151,13 +157,13 @@ def _lead(fit: Fit, leader: int) -> float:
     return float(fit.strengths[leader] - np.max(fit.strengths[others]))
 
 
-def _nearest(board: _Board, challengers: int) -> list[int]:
+def nearest(fit: Fit, leader: int, challengers: int) -> list[int]:
     """Competitors by their distance from the leader in model-based standard errors, nearest first."""
-    k, leader = board.fit.n_competitors, board.leader
-    v = board.fit.bread[:k, :k]
+    k = fit.n_competitors
+    v = fit.bread[:k, :k]
     error = np.sqrt(np.maximum(v[leader, leader] + np.diag(v) - 2 * v[leader], 1e-300))
-    distance = (board.fit.strengths[leader] - board.fit.strengths) / error
-    distance[~board.fit.graph.fought] = np.inf
+    distance = (fit.strengths[leader] - fit.strengths) / error
+    distance[~fit.graph.fought] = np.inf
     distance[leader] = np.inf
     order = np.argsort(distance, kind="stable")
     return [int(i) for i in order[:challengers] if np.isfinite(distance[i])]

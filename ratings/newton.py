@@ -67,7 +67,7 @@ def maximise(
     params = start - flat @ (flat.T @ start)
     value, gradient, hessian = objective(params)
     for iteration in range(1, MAX_ITERATIONS + 1):
-        step = _step(gradient, hessian, flat)
+        step = newton_step(gradient, hessian, flat)
         largest = float(np.abs(step).max(initial=0.0))
         step *= min(1.0, MAX_STEP / largest) if largest else 0.0
         trial = objective(params + step)
@@ -94,7 +94,7 @@ def approach(objective: Objective, start: Vector, flat: Matrix, *, small: float 
     params, before = start - flat @ (flat.T @ start), np.inf
     for iteration in range(1, 6):
         value, gradient, hessian = objective(params)
-        step = _step(gradient, hessian, flat)
+        step = newton_step(gradient, hessian, flat)
         largest = float(np.abs(step).max(initial=0.0))
         if largest > before / 2:
             break
@@ -108,7 +108,8 @@ def _scale(hessian: Matrix) -> float:
     return float(np.trace(hessian)) / max(len(hessian), 1) or 1.0
 
 
-def _step(gradient: Vector, hessian: Matrix, flat: Matrix) -> Vector:
+def newton_step(gradient: Vector, hessian: Matrix, flat: Matrix) -> Vector:
+    """(H + c·FFᵀ)⁻¹ gradient (p,); raises NotConvergedError where more than that is singular."""
     factor, fault = lapack.dpotrf(_gauged(hessian, flat, _scale(hessian)), lower=1, clean=0)
     if fault:
         raise NotConvergedError(

@@ -76,8 +76,12 @@ class Rows:
             start = stop
 
     def every(self, step: int) -> Rows:
-        """Each step-th row; pairs without one are left out."""
-        pair = self.pair[::step]
+        """Each step-th row."""
+        return self.part(slice(None, None, step))
+
+    def part(self, rows: slice | NDArray[np.int64]) -> Rows:
+        """Some of the rows, in rising order; pairs without one are left out."""
+        pair = self.pair[rows]
         starts = np.flatnonzero(np.diff(pair, prepend=-1))
         kept = pair[starts]
         sizes = np.diff(np.append(starts, len(pair)))
@@ -87,10 +91,10 @@ class Rows:
             high=self.high[kept],
             first=starts,
             pair=np.repeat(np.arange(len(kept), dtype=np.int32), sizes),
-            score=self.score[::step],
-            weight=self.weight[::step],
-            z=np.ascontiguousarray(self.z[:, ::step]),
-            source=self.source[::step],
+            score=self.score[rows],
+            weight=self.weight[rows],
+            z=np.ascontiguousarray(self.z[:, rows]),
+            source=self.source[rows],
         )
 
 

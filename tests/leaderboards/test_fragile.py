@@ -1,16 +1,20 @@
 """A board says where its order hangs on few votes."""
 
+import numpy as np
 import pytest
 
 from arena.battles.models import Vote
 from arena.leaderboards.boards.board_cautions import cautions_of
 from arena.leaderboards.boards.board_rows import find_column
 from arena.leaderboards.defaults import BOARDS, ensure_leaderboards
-from arena.leaderboards.fitting import snapshots
+from arena.leaderboards.fitting import fragile, snapshots
 from arena.leaderboards.fitting.fragile import first_hangs_on
 from arena.leaderboards.fitting.snapshots import options_for
 from arena.leaderboards.fitting.sources import Round
+from ratings.board import fit_board
+from ratings.bradley_terry import fit_bradley_terry
 from ratings.influence import flips_first
+from ratings.influence_of_rows import flips_first_of
 
 
 @pytest.fixture(autouse=True)
@@ -43,12 +47,32 @@ def test_it_is_found_as_ratings_finds_it_and_without_these_votes_another_is_firs
     rows, _cutoff = Round().rows_of(board)
     options = options_for(board)
     flip = flips_first(rows.comparisons, options.policies, challengers=2, most=0.5)
-    found = first_hangs_on(rows, options).get("first_hangs_on")
+    found = first_hangs_on(rows, fit_board(rows.comparisons, options)).get("first_hangs_on")
     if flip.count > 0.02 * flip.total:
         assert found is None
     else:
         assert (found["votes"], found["of"]) == (flip.count, Vote.objects.count())
         assert rows.competitors[flip.leader] == found["leader"]
+
+
+def test_under_style_control_it_is_looked_for_in_the_model_with_the_features(voted_campaign, monkeypatch):
+    monkeypatch.setattr(fragile, "MOST", 0.5)
+    styled = ensure_leaderboards(voted_campaign("joust").campaign)[2]
+    assert styled.style_control
+    snapshot = snapshots.take_snapshot(styled).snapshot
+    rows, _cutoff = Round().rows_of(styled)
+    board = fit_board(rows.comparisons, options_for(styled))
+    flip = flips_first_of(board, most=0.5)
+    found = snapshot.counts["first_hangs_on"]
+    assert (found["votes"], found["of"]) == (flip.count, Vote.objects.count())
+    first = snapshot.standings.order_by("-rating").first().competitor_id
+    assert found["leader"] == first == rows.competitors[flip.leader]
+    kept = np.setdiff1d(np.arange(len(rows.comparisons)), flip.units)
+    names = [coefficient["name"] for coefficient in snapshot.coefficients]
+    places = [rows.comparisons.covariate_names.index(name) for name in names]
+    z = rows.comparisons.covariates[:, places].astype(np.float64)
+    rest = rows.comparisons.with_covariates(z, names).select(kept)
+    assert rows.competitors[fit_bradley_terry(rest).strengths.argmax()] == found["successor"]
 
 
 def test_few_votes_are_told_with_both_names_and_many_are_not(overall):

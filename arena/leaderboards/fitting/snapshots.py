@@ -167,7 +167,7 @@ def fit(
         more |= {"last_judgment_id": cutoff.last_judgment_id}
     categories = list(category_boards(rows, options))
     if not isinstance(rows, CombinedRows):
-        more |= first_hangs_on(rows, options)
+        more |= first_hangs_on(rows, board)
     moves = moves_of(rows.whole, options)
     if moves.facts:
         more |= {"moves": moves.facts}

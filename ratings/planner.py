@@ -67,17 +67,19 @@ def votes_to_separate(
     comparisons: int = 1,
     tie_share: float = 0.0,
     design_effect: float = 1.0,
+    degrees: float = np.inf,
     cap: int = CAP,
 ) -> Need:
     """Votes on one pair, a share of them ties, that separate two competitors `points` apart.
 
     n = deff (z_(1-alpha/2) sqrt((1 - t)/4) + z_power sqrt(p q - t/4))^2/(p - 1/2)^2, p the stronger one's
     expected score, t = `tie_share`. `design_effect`: variance with clusters over variance without, from a
-    board or a pilot. The test is the large-sample score test: below 100 votes the exact sign test needs more.
-    Raises BadValueError unless points > 0 and design_effect > 0, BadOptionError for options
-    outside their range.
+    board or a pilot. `degrees` of freedom of the test, on a board one less than its raters or prompts are,
+    whichever are fewer: with few of them t takes the place of z; infinite: the large-sample score test, and
+    below 100 votes the exact sign test needs more. Raises BadValueError unless points > 0 and
+    design_effect > 0, BadOptionError for options outside their range.
     """
-    z, z_power = _quantiles(confidence, power, comparisons)
+    z, z_power = _quantiles(confidence, power, comparisons, degrees)
     _positive(points=points, design_effect=design_effect)
     _require_share(tie_share)
     x, decided = expected_score(points) - 0.5, 1 - tie_share
@@ -96,15 +98,18 @@ def minimum_detectable(
     comparisons: int = 1,
     tie_share: float = 0.0,
     design_effect: float = 1.0,
+    degrees: float = np.inf,
 ) -> Detectable:
     """The difference that `votes` votes on one pair, a share of them ties, find with the given power.
 
     Solves (sqrt(n) x - z/2)^2 = z_power^2 (1/4 - x^2) for x = (p - 1/2)/sqrt(1 - t), n = votes/deff: the
     inverse of `votes_to_separate`. Errors as there.
     """
-    z, z_power = _quantiles(confidence, power, comparisons)
+    z, z_power = _quantiles(confidence, power, comparisons, degrees)
     _positive(votes=votes, design_effect=design_effect)
     _require_share(tie_share)
+    if not np.isfinite(z):
+        return Detectable(None, None, votes, confidence, power, comparisons)
     n = votes / design_effect
     a, b, c = n + z_power**2, -sqrt(n) * z, (z**2 - z_power**2) / 4
     discriminant = b * b - 4 * a * c
@@ -280,14 +285,17 @@ def _need(
     return Need(whole, of, cap, points, confidence, power, comparisons)
 
 
-def _quantiles(confidence: float, power: float, comparisons: int) -> tuple[float, float]:
+def _quantiles(
+    confidence: float, power: float, comparisons: int, degrees: float = np.inf
+) -> tuple[float, float]:
     check_confidence(confidence)
     if not 0.5 <= power < 1 or comparisons < 1:
         raise BadOptionError(
             f"power {power} for {comparisons} comparisons",
             todo="power from 0.5 to below 1, comparisons from 1",
         )
-    return -float(ndtri((1 - confidence) / 2 / comparisons)), float(ndtri(power))
+    of = np.array(degrees)
+    return abs(float(_t((1 - confidence) / 2 / comparisons, of))), float(_t(power, of))
 
 
 def _require_share(tie_share: float) -> None:

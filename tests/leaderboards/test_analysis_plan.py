@@ -240,7 +240,7 @@ def test_a_plan_that_cannot_answer_its_question_says_what_it_would_take(plain_ca
     ("raters", "prompts", "margin", "words"),
     [
         (6, 400, 50, "No number of votes by so few raters is enough: their tastes stay."),
-        (6, 400, 50, "You need 35 more raters."),
+        (6, 400, 50, "You need 28 more raters."),
         (200, 6, 50, "No number of votes or raters is enough: 6 prompts are too few."),
         (
             4,

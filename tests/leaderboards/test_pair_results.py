@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from arena.leaderboards.defaults import ensure_leaderboards
-from arena.leaderboards.fitting import snapshots
+from arena.leaderboards.fitting import board_pairs, snapshots
 from arena.leaderboards.models import CategoryRating, PairResult, Snapshot
 from ratings.board import fit_board
 from ratings.board_options import LeaderboardOptions
@@ -167,7 +167,7 @@ def test_votes_needed_are_for_differences_of_the_plan(joust):
             effective=by_rater.effective[0],
             lasting_effective=by_rater.lasting_effective[0],
             comparisons=10,
-            cap=10_000,
+            cap=1_000_000_000,
         )
         assert need["new"]["rater"] == ("not reachable" if new.count is None else new.count)
         assert set(need["new"]) == {"rater", "prompt"}
@@ -249,3 +249,25 @@ def test_pairs_follow_the_smaller_number_whatever_the_sides(joust):
     stored = {(pair.first_id, pair.second_id) for pair in snapshot.pairs.all()}
     numbers = sorted(competitor.pk for competitor in joust.competitors)
     assert stored == set(itertools.combinations(numbers, 2))
+
+
+def test_of_many_models_the_best_among_themselves_have_details_and_then_whoever_met_most(monkeypatch):
+    """`battles` as if the last models had met most often."""
+    monkeypatch.setattr(board_pairs, "MOST_DETAILED", 12)
+    monkeypatch.setattr(board_pairs, "BEST", 4)
+    rng, models = np.random.default_rng(1), 9
+    a, b = np.triu_indices(models, 1)
+    a, b = np.tile(a, 40), np.tile(b, 40)
+    # The higher the number, the stronger.
+    wins = rng.random(len(a)) < 1 / (1 + np.exp(0.5 * (b - a)))
+    votes = Comparisons.of(models, a, b, np.where(wins, "model_a", "model_b"))
+    board = fit_board(votes, LeaderboardOptions(bootstrap=0, check=False))
+    pairs = board_pairs.pairs_of(board)
+    battles = 100 - pairs.first - pairs.second
+    asked = board_pairs.asked_about(pairs, board, battles)
+    shown = [(int(pairs.first[place]), int(pairs.second[place])) for place in asked]
+    best = {int(competitor) for competitor in board.order[:4]}
+    assert set(shown[:6]) == set(itertools.combinations(sorted(best), 2))
+    others = [pair for pair in itertools.combinations(range(models), 2) if not best.issuperset(pair)]
+    assert set(shown[6:]) <= set(others)
+    assert max(sum(pair) for pair in shown[6:]) <= min(sum(pair) for pair in set(others) - set(shown))

@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from django.utils import timezone
+from scipy.stats import t
 
 from arena.battles.models import Battle, Vote
 from arena.corpus.models import Prompt
@@ -16,8 +17,12 @@ from arena.leaderboards.plans.plan import (
     rows,
     ties_of,
 )
+from ratings.board import fit_board
+from ratings.board_options import LeaderboardOptions
 from ratings.bradley_terry import fit_bradley_terry
+from ratings.compare import effective_clusters_of_pairs
 from ratings.comparisons import MODEL_A, MODEL_B
+from ratings.scale import POINTS_PER_LOG_ODDS
 from ratings.simulate import VoteModel, simulate_votes
 
 USUAL = Plan(models=6, prompts=60, raters=20, votes_each=50, tie_share=0.25, taste=0.5)
@@ -38,10 +43,41 @@ def test_the_spread_reckoned_beforehand_is_that_of_simulated_campaigns(models, t
     assert 0.85 < reckoned / np.std(differences) < 1.25
 
 
+@pytest.mark.parametrize("raters", [12, 24])
+def test_simulated_boards_find_the_difference_as_often_as_promised(raters):
+    """All pairs tested by Student's t with two-way clusters, as boards do; few raters make that strict."""
+    wanted = Plan(5, 60, raters, 60, 0.0, 0.5)
+    promised, options = detectable(wanted).points, LeaderboardOptions(bootstrap=0, check=False)
+
+    def simulated(gap: float, people: int, votes: int, seed: int) -> tuple[float, float]:
+        """The difference of the first and the last in points, and its p-value."""
+        strengths = (gap / 2, 0.0, 0.0, 0.0, -gap / 2)
+        truth = VoteModel(strengths, tie=0.0, raters=people, rater_sd=0.5, prompts=60, prompt_sd=0.5)
+        board = fit_board(simulate_votes(truth, votes, seed=seed).as_comparisons(), options)
+        i, j = (int(np.flatnonzero(board.order == c)[0]) for c in (0, 4))
+        degrees = effective_clusters_of_pairs(board, np.array([i]), np.array([j]))[0] - 1
+        difference = board.fit.params[i] - board.fit.params[j]
+        error = board.covariance.difference_deviations[i, j]
+        return float(POINTS_PER_LOG_ODDS * difference), float(2 * t.sf(abs(difference) / error, degrees))
+
+    # Tastes draw the scores of a board together: the gap whose boards differ by what was promised.
+    first = promised / POINTS_PER_LOG_ODDS
+    shown = np.mean([simulated(first, raters, 60 * raters, 900 + seed)[0] for seed in range(40)])
+    gap = first * promised / float(shown)
+    found = [simulated(gap, raters, 60 * raters, seed)[1] < 0.05 / wanted.pairs for seed in range(120)]
+    assert 0.68 < np.mean(found) < 0.93
+
+
+def test_too_few_raters_for_a_strict_test_are_promised_nothing():
+    assert detectable(replace(USUAL, models=7, raters=5)).points is None
+
+
 def test_more_raters_find_smaller_differences():
     found = [row.points for row in rows(USUAL)]
     assert [row.raters for row in rows(USUAL)] == [5, 10, 20, 50, 100, 200]
-    assert found == sorted(found, reverse=True)
+    shown = [points for points in found if points is not None]
+    assert shown == sorted(shown, reverse=True)
+    assert all(points is None for points in found[: len(found) - len(shown)])
 
 
 def test_more_votes_of_the_same_people_stop_helping():

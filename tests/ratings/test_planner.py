@@ -45,10 +45,15 @@ def test_difference_that_a_number_of_votes_can_show(votes, share, points):
 
 
 @given(
-    st.integers(30, 100_000), st.floats(1.0, 5.0), st.sampled_from([1, 10, 190]), st.sampled_from([0, 0.3])
+    st.integers(30, 100_000),
+    st.floats(1.0, 5.0),
+    st.sampled_from([1, 10, 190]),
+    st.sampled_from([0, 0.3]),
+    st.sampled_from([3, 19, np.inf]),
 )
-def test_the_two_directions_agree(votes, design_effect, comparisons, ties):
+def test_the_two_directions_agree(votes, design_effect, comparisons, ties, degrees):
     options = {"design_effect": design_effect, "comparisons": comparisons, "tie_share": ties}
+    options["degrees"] = degrees
     detectable = minimum_detectable(votes, **options)
     if detectable.points is not None:
         assert votes_to_separate(detectable.points, **options).count in (votes, votes + 1)
@@ -67,6 +72,19 @@ def test_planned_votes_give_the_promised_power(ties):
 def test_a_handful_of_votes_can_show_nothing():
     assert minimum_detectable(3).points is None
     assert minimum_detectable(60, design_effect=20).points is None
+
+
+@pytest.mark.parametrize("degrees", [0, -1])
+def test_without_degrees_of_freedom_no_number_of_votes_shows_anything(degrees):
+    assert minimum_detectable(10_000, degrees=degrees).points is None
+    assert not votes_to_separate(400, degrees=degrees).reachable
+
+
+def test_fewer_degrees_of_freedom_ask_for_larger_differences():
+    found = [minimum_detectable(2000, comparisons=21, degrees=n).points for n in (4, 9, 19, 49, np.inf)]
+    assert found == sorted(found, reverse=True)
+    assert found[-1] == minimum_detectable(2000, comparisons=21).points
+    assert found[2] > 1.1 * found[-1]
 
 
 def test_beyond_the_cap_the_plan_says_not_reachable():

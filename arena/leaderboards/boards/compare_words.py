@@ -52,8 +52,8 @@ def replacement(duel: Duel, name_a: str, name_b: str, margin: float, level: floa
     """The answer, or why a large board has none for this pair."""
     if duel.pair.details is None and duel.estimate is not None:
         words = _(
-            "%(a)s in place of %(b)s? Not tested: on a board this large that is kept for the pairs that met"
-            " most often."
+            "%(a)s in place of %(b)s? Not tested: on a board this large that is kept for pairs of the best"
+            " models, and for those that met most often."
         )
         return words % {"a": name_a, "b": name_b}
     snapshot = duel.pair.snapshot

@@ -14,8 +14,9 @@ from ratings.uncertainty import NO_INTERVAL
 
 Verdict = PairResult.Verdict
 
-# Pairs with tests, categories and needs of their own: all those of 32 models, a second's work.
-MOST_DETAILED = 500
+# Pairs with tests, categories and needs of their own: all those of 32 models, a second's work; of more models
+# those of the best so many among themselves, and then those with most battles.
+MOST_DETAILED, BEST = 500, 20
 DECIMALS = 6
 
 
@@ -52,6 +53,13 @@ def pairs_of(board: FittedBoard) -> Pairs:
         effective=effective_clusters_of_pairs(board, at, to),
         reason=_reasons(board, at, to),
     )
+
+
+def asked_about(pairs: Pairs, board: FittedBoard, battles: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Places of the pairs with details (d,); `battles` of each pair (m,)."""
+    place = np.argsort(board.order)  # a board's own order is by falling strength
+    among_best = np.maximum(place[pairs.first], place[pairs.second]) < BEST
+    return np.lexsort((-battles, ~among_best))[:MOST_DETAILED]
 
 
 def _reasons(board: FittedBoard, at: NDArray[np.int64], to: NDArray[np.int64]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Of the pairs with most battles: effect sizes, what their direct battles say, categories, votes needed."""
+"""Of the pairs most asked about: effect sizes, what their direct battles say, categories, votes needed."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ratings.uncertainty import NO_INTERVAL, critical_values
 
 Integers = NDArray[np.int64]
 
-# "Not reachable" above so many new raters or prompts, and so many votes on the pair.
-MOST_CLUSTERS, MOST_VOTES = 10_000, 1_000_000
+# Of new raters, prompts or votes; above it "not reachable": only what stays, whatever comes, is left there.
+MOST = 1_000_000_000
 # How far apart two models would have to be, in margins, for the votes needed to tell them apart.
 IN_MARGINS = (1, 2, 5)
 UNTESTED: dict[str, Any] = {"effect": None, "needs": [], "worse_p": None, "better_p": None}
@@ -95,7 +95,7 @@ def _needs(pairs: Pairs, at: Integers, board: FittedBoard) -> Iterator[list[dict
                     lasting_errors=share.lasting_error,
                     effective=share.effective,
                     lasting_effective=share.lasting_effective,
-                    cap=MOST_CLUSTERS,
+                    cap=MOST,
                     **common,
                 )
             )
@@ -108,7 +108,7 @@ def _needs(pairs: Pairs, at: Integers, board: FittedBoard) -> Iterator[list[dict
             design_effects=effects,
             lasting_errors=of_same,
             effective=pairs.effective[at],
-            cap=MOST_VOTES,
+            cap=MOST,
             **common,
         )
         found.append((points, new, _counts(votes)))

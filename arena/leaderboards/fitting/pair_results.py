@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.leaderboards.fitting.board_pairs import DECIMALS, MOST_DETAILED, Pairs, pairs_of
+from arena.leaderboards.fitting.board_pairs import DECIMALS, Pairs, asked_about, pairs_of
 from arena.leaderboards.fitting.category_boards import CategoryBoard
 from arena.leaderboards.fitting.comparisons import BoardRows
 from arena.leaderboards.fitting.direct_battles import counted_battles
@@ -34,7 +34,7 @@ def pair_results(
     pairs = pairs_of(board)
     counted = counted_battles(rows, board.options)
     counts = counted.counts(pairs.first, pairs.second)
-    most = np.argsort(-counts.sum(axis=1), kind="stable")[:MOST_DETAILED]
+    most = asked_about(pairs, board, counts.sum(axis=1))
     wins, losses, ties = counts.T.tolist()
     ids = np.array(rows.competitors)
     columns = _columns(pairs, board) | {

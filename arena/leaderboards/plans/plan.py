@@ -3,13 +3,15 @@
 Every pair is taken to be drawn equally often, and models to be close. In the half-win board's log-odds the
 difference between two of M models then has the variance 4 (1 − t)(M − 1)/N + (1 − t)²(2 σr²/R + 2 σp²/P): N
 votes, a share t of them ties, of R raters on P prompts, whose tastes for a model vary by σr and σp in votes
-with a winner. More votes of the same people leave the last two terms as they are.
+with a winner. More votes of the same people leave the last two terms as they are. Boards test by Student's t
+with the degrees of freedom that the fewer of raters and prompts leave, and so does this.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import pi, sqrt
 
 from django.db.models import Count, Q
 
@@ -63,6 +65,11 @@ class Plan:
         return 1 + self._tastes_over(self.raters) + self._tastes_over(self.prompts)
 
     @property
+    def degrees(self) -> int:
+        """Of freedom, of a test on the board."""
+        return min(self.raters, self.prompts) - 1
+
+    @property
     def raters_share(self) -> float:
         """Of the variance, what raters' tastes leave however often the same ones vote."""
         return self._tastes_over(self.raters) / self.design_effect
@@ -72,7 +79,14 @@ class Plan:
         return self._tastes_over(self.prompts) / self.design_effect
 
     def _tastes_over(self, number: int) -> float:
-        return 2 * (1 - self.tie_share) * self.taste**2 / number * self.per_pair / 4
+        taste = self.taste * self._drawn_together
+        return 2 * (1 - self.tie_share) * taste**2 / number * self.per_pair / 4
+
+    @property
+    def _drawn_together(self) -> float:
+        """What votes of many tastes show of one log-odds: the usual logistic-normal approximation."""
+        of_a_vote = 4 * self.taste**2  # two models, a rater's taste and a prompt's for either
+        return 1 / sqrt(1 + (16 * sqrt(3) / (15 * pi)) ** 2 * of_a_vote)
 
 
 @dataclass(frozen=True)
@@ -108,6 +122,7 @@ def detectable(plan: Plan) -> Row:
             comparisons=plan.pairs,
             tie_share=plan.tie_share,
             design_effect=plan.design_effect,
+            degrees=plan.degrees,
         )
     return Row(plan.raters, votes, found.points, found.expected_score)
 

@@ -17,6 +17,8 @@ from arena.leaderboards.plans import plan as planner
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from ratings.scale import POINTS_PER_LOG_ODDS
 
+MAY_BE_ZERO = ("tied_votes", "tie_share", "taste", "degrees")
+
 
 @dataclass(frozen=True)
 class Assumption:
@@ -33,6 +35,7 @@ class Reckoning:
 
     The three needs are totals; None: no number is enough, or none is needed.
     tied_votes: votes that the share of ties was measured on, 0: it is assumed.
+    degrees: of freedom of the test, None: it was taken for one of many raters and prompts.
     """
 
     margin: float
@@ -48,6 +51,7 @@ class Reckoning:
     votes_needed: int | None = None
     raters_needed: int | None = None
     prompts_needed: int | None = None
+    degrees: int | None = None
 
     @property
     def answers(self) -> bool:
@@ -75,7 +79,7 @@ class Reckoning:
                 continue
             whole = str(field.type).startswith("int")
             kinds = (int,) if whole else (int, float)
-            least = 0 if field.name in ("tied_votes", "tie_share", "taste") else 1 if whole else 1e-9
+            least = 0 if field.name in MAY_BE_ZERO else 1 if whole else 1e-9
             if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < math.inf:
                 raise ValueError(f"reckoned: {field.name} is {value!r}, where a number belongs")
         return found
@@ -100,7 +104,8 @@ def reckon(plan: AnalysisPlan) -> Reckoning | None:
 
 def reckon_with(wanted: planner.Plan, margin: float, tied_votes: int) -> Reckoning:
     points = planner.detectable(wanted).points
-    found = Reckoning(margin=margin, points=points, tied_votes=tied_votes, **asdict(wanted))
+    figures = asdict(wanted) | {"degrees": wanted.degrees}
+    found = Reckoning(margin=margin, points=points, tied_votes=tied_votes, **figures)
     if found.answers:
         return found
     return replace(
@@ -201,7 +206,7 @@ def assumptions_of(found: Reckoning) -> list[Assumption]:
     spread = _("%(points)s points (%(sd)s in log-odds)")
     taste = spread % {"sd": f"{found.taste:g}", "points": f"{found.taste * POINTS_PER_LOG_ODDS:.0f}"}
     usual = _("assumed, not measured: a middling figure of simulations")
-    return [
+    told = [
         Assumption(_("models"), f"{found.models:,}", campaign),
         Assumption(_("prompts with responses"), f"{found.prompts:,}", campaign),
         Assumption(
@@ -242,6 +247,10 @@ def assumptions_of(found: Reckoning) -> list[Assumption]:
             _("convention, as on the boards"),
         ),
     ]
+    if found.degrees is not None:
+        of = _("follows: one less than raters or prompts, whichever are fewer; few make a test strict")
+        told.append(Assumption(_("degrees of freedom of the test (Student’s t)"), f"{found.degrees:,}", of))
+    return told
 
 
 @dataclass(frozen=True)

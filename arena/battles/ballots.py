@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import UTC
+from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
@@ -145,9 +146,12 @@ def _replay(vote: Vote, key: str) -> Vote:
     return vote
 
 
-def digest(vote: Vote) -> str:
-    """sha256 over the vote's core as canonical JSON: sorted keys, no white space, UTF-8, times in UTC."""
-    battle = vote.battle
+def digest(vote: Vote, battle: Any = None) -> str:
+    """sha256 over the vote's core as canonical JSON: sorted keys, no white space, UTF-8, times in UTC.
+
+    `battle`: the vote's, or as much of it, where that is at hand without the row.
+    """
+    battle = battle or vote.battle
     core = {
         "battle": str(battle.public_id),
         "competitors": [battle.competitor_a_id, battle.competitor_b_id],

@@ -49,6 +49,7 @@ class ImportSerializer(serializers.ModelSerializer):
             "errors",
             "notices",
             "personal",
+            "contents",
             "created_at",
             "finished_at",
         )
@@ -97,7 +98,7 @@ class UploadSerializer(serializers.Serializer):
         return file
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        columns, ours = attrs["columns"], COLUMNS[attrs["kind"]]
+        columns, ours = attrs["columns"], COLUMNS.get(attrs["kind"], {})
         if columns is None:
             return attrs
         is_map = isinstance(columns, dict) and all(isinstance(header, str) for header in columns.values())

@@ -15,6 +15,10 @@ _TARGETS = {
     Import.Kind.PROMPTS: (gettext_lazy("Prompt set"), _SET_HELP),
     Import.Kind.RESPONSES: (gettext_lazy("Prompt set"), _ANSWERED_HELP),
     Import.Kind.VOTES: (gettext_lazy("Campaign"), _CAMPAIGN_HELP),
+    Import.Kind.CAMPAIGN: (
+        gettext_lazy("Address"),
+        gettext_lazy("The last part of the campaign’s address here; empty: the one it had."),
+    ),
 }
 KNOWN_ID = "known-targets"
 
@@ -41,6 +45,10 @@ class ImportForm(forms.Form):
                 label=_("Model"),
                 help_text=_("only for a file of one model that doesn't name it"),
             )
+        if kind == Import.Kind.CAMPAIGN:
+            self.fields["target"].required = False
+            words = _("The .zip of an export, of at most %(limit)s MB.")
+            self.fields["file"].help_text = words % {"limit": settings.MAX_UPLOAD_MB}
         self.fields["target"].label, self.fields["target"].help_text = _TARGETS[Import.Kind(kind)]
 
     def clean_file(self):
@@ -52,7 +60,20 @@ class ImportForm(forms.Form):
         return file
 
 
+class AddressForm(forms.Form):
+    """Where a whole campaign goes."""
+
+    target = forms.CharField(
+        label=_TARGETS[Import.Kind.CAMPAIGN][0],
+        help_text=_TARGETS[Import.Kind.CAMPAIGN][1],
+        max_length=120,
+        required=False,
+    )
+
+
 def known_targets(kind: str, team: Team) -> list[str]:
+    if kind == Import.Kind.CAMPAIGN:
+        return []
     if kind == Import.Kind.VOTES:
         return list(Campaign.objects.filter(team=team).order_by("-pk").values_list("slug", flat=True)[:100])
     sets = PromptSet.objects.filter(team=team).order_by("name")

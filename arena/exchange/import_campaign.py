@@ -1,17 +1,20 @@
-"""An export comes back: every table in the order it left, so that an empty instance gives the same boards."""
+"""An export comes back: every table in the order it left, so that an empty instance gives the same boards.
+
+Texts are stored first, in short transactions and hidden; then everything appears at once with the campaign.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import tempfile
-import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from itertools import tee
+from math import inf
 from pathlib import Path
+from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import DataError, IntegrityError, transaction
 
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response
@@ -19,107 +22,251 @@ from arena.corpus.names import name_key
 from arena.corpus.redaction import REDACTED
 from arena.corpus.render import render
 from arena.counted import counted
+from arena.exchange.archive import about_of, opened
 from arena.exchange.export_corpus import STYLE_COUNTS
-from arena.exchange.exports import CAMPAIGN_FIELDS, CAMPAIGN_TIMES, LAYOUT, SUMS
+from arena.exchange.exports import CAMPAIGN_FIELDS, CAMPAIGN_TIMES
 from arena.exchange.formats.canonical import PARSERS
 from arena.exchange.formats.cells import Cells
-from arena.exchange.formats.problems import RefusedError
-from arena.exchange.import_campaign_battles import store_battles, store_golds, store_raters, store_votes
-from arena.exchange.import_campaign_judging import store_judgments
+from arena.exchange.formats.problems import RefusedError, Report
+from arena.exchange.formats.rows import PromptRow, ResponseRow
+from arena.exchange.import_campaign_battles import bring_battles, bring_golds, bring_raters
+from arena.exchange.import_campaign_judging import bring_judgments
 from arena.exchange.import_campaign_plans import (
-    store_calibrations,
-    store_label_changes,
-    store_plans,
-    store_report_text,
+    bring_calibrations,
+    bring_label_changes,
+    bring_plans,
+    bring_report_text,
 )
-from arena.exchange.import_campaign_return import Return, Row, SetKey, moment, prompt_key
-from arena.exchange.import_prompts import as_prompt
+from arena.exchange.import_campaign_return import Return, Row, moment, prompt_key, put
+from arena.exchange.import_prompts import as_prompt, content
 from arena.exchange.import_responses import as_response
 from arena.exchange.import_votes import find_campaign
-from arena.exchange.plans import BATCH
+from arena.exchange.personal import Personal
+from arena.exchange.plans import Plan
+from arena.exchange.rendering import prepare_all
+from arena.exchange.shifts import Shift
 from arena.raters.models import Team
 
-
-def bring_back(source: Path, team: Team, slug: str = "") -> Campaign:
-    """All of an export or nothing of it; RefusedError says what is in the way."""
-    with _opened(source) as folder:
-        check_sums(folder)
-        about = json.loads((folder / "campaign.json").read_text())
-        if about["layout"] != LAYOUT:
-            raise RefusedError(f"the export has the layout {about['layout']}; this version reads {LAYOUT}")
-        slug = slug or about["campaign"]
-        if find_campaign(team, slug):
-            raise RefusedError(f"There is a campaign “{slug}” already; name another address with --campaign.")
-        back = Return(team, folder)
-        prompts = list(back.each("prompts", _prompt))
-        responses = list(back.each("responses", _response))
-        with transaction.atomic():
-            back.campaign = _new_campaign(team, slug, about)
-            _store_corpus(back, prompts, responses)
-            store_golds(back)
-            store_raters(back)
-            store_battles(back)
-            store_votes(back)
-            store_judgments(back)
-            store_label_changes(back)
-            store_plans(back)
-            store_calibrations(back)
-            store_report_text(back, about["report"])
-    return back.campaign
+# Of an upload: what an archive may hold unpacked, for each byte that may be uploaded.
+UNPACKED_TIMES = 20
+# Of an upload: what is stored in one transaction, for which votes wait where the database has one writer.
+MOST_AT_ONCE = 250_000
 
 
-def _new_campaign(team: Team, slug: str, about: Row) -> Campaign:
-    since: Row = {"plain_text": False}  # of exports made before there was the choice
-    settings = {name: (since | about)[name] for name in CAMPAIGN_FIELDS}
-    settings |= {name: moment(about[name]) for name in CAMPAIGN_TIMES}
-    campaign = Campaign(team=team, slug=slug, name=about["name"], **settings)
+def plan(
+    team: Team,
+    target: str,
+    source: Path | bytes,
+    file_name: str,
+    file_sha256: str,
+    each: Callable[[int], object] | None = None,
+    place: Path | None = None,
+) -> Plan:
+    """Every row is read, made and looked at, and nothing stored. `place`: of an upload, where it is kept."""
+    report, personal = Report(), Personal()
+    contents: dict[str, Any] = {}
     try:
+        with _unpacked(source, place) as folder:
+            about = about_of(folder)
+            target = target or str(about.get("campaign"))
+            back = Return(team, folder, target, each_row=each, personal=personal)
+            back.most_kept = MOST_AT_ONCE if place else inf
+            _bring(back, about)
+        contents = _contents(back, about)
+        _remark(back, about, report)
+    except RefusedError as refused:
+        report.error(refused.problem)
+    return Plan(
+        kind="campaign",
+        team=team,
+        target=target,
+        file_name=Path(file_name).name,
+        file_sha256=file_sha256,
+        description="",
+        rows=(),
+        errors=tuple(report.errors),
+        error_count=report.error_count,
+        notices=tuple(report.notices),
+        skipped=0,
+        personal=personal.as_json(),
+        archive=source,
+        place=place,
+        contents=contents,
+    )
+
+
+def store(plan: Plan, shift: Shift) -> None:
+    assert plan.archive is not None  # noqa: S101
+    with _unpacked(plan.archive, plan.place) as folder:
+        back = Return(plan.team, folder, plan.target, shift=shift)
+        back.arrival = shift.expect_rows()
+        _bring(back, about_of(folder))
+    try:
+        with transaction.atomic():
+            shift.note(back.read)  # nobody takes it over while what is written can't be seen
+            back.store_kept()
+            shift.land(plan.count)
+    except (IntegrityError, DataError) as error:
+        raise RefusedError(
+            f"Some of these rows are here already, or aren't as they were ({error})."
+        ) from error
+
+
+def _contents(back: Return, about: Row) -> dict[str, Any]:
+    """What the page shows of it before anything is stored."""
+    tables = [[name, count, back.known.get(name, 0)] for name, count in back.counts.items() if count]
+    return {
+        "name": back.campaign.name,
+        "exported_at": str(about.get("exported_at", ""))[:16].replace("T", " "),
+        "rows": back.read,
+        "tables": tables,
+    }
+
+
+def _remark(back: Return, about: Row, report: Report) -> None:
+    if back.slug != (before := str(about.get("campaign"))):
+        report.notice(f"where it comes from its address was “{before}”")
+    known = [name for name, one in back.models.items() if not one._state.adding]
+    if known:
+        listed = ", ".join(known[:10]) + (", …" if len(known) > 10 else "")
+        report.notice(
+            f"{counted(len(known), 'model')} of these names are here already and stay as they are: {listed}"
+        )
+
+
+def _unpacked(source: Path | bytes, place: Path | None) -> AbstractContextManager[Path]:
+    most = UNPACKED_TIMES * settings.MAX_UPLOAD_MB * 1024 * 1024 if place else None
+    return opened(source, most, place)
+
+
+def _bring(back: Return, about: Row) -> None:
+    back.campaign = _new_campaign(back, about)
+    _bring_corpus(back)
+    bring_golds(back)
+    bring_raters(back)
+    bring_battles(back)
+    bring_judgments(back)
+    bring_label_changes(back)
+    bring_plans(back)
+    bring_calibrations(back)
+    bring_report_text(back, about.get("report"))
+
+
+def _new_campaign(back: Return, about: Row) -> Campaign:
+    if find_campaign(back.team, back.slug):
+        raise RefusedError(f"There is a campaign “{back.slug}” already; name another address for this one.")
+    since: Row = {"plain_text": False}  # of exports made before there was the choice
+    try:
+        told = {name: (since | about)[name] for name in CAMPAIGN_FIELDS}
+        told |= {name: moment(about[name]) for name in CAMPAIGN_TIMES}
+        campaign = Campaign(team=back.team, slug=back.slug, name=about["name"], **told)
         campaign.full_clean()
     except ValidationError as error:
         raise RefusedError(f"campaign.json: {error.message_dict}") from error
-    campaign.save()
+    except KeyError as error:
+        raise RefusedError(f"campaign.json: {error} is missing") from error
+    except (TypeError, ValueError) as error:
+        raise RefusedError(f"campaign.json: {error}") from error
+    back.keep(back.numbered(campaign))
     return campaign
 
 
-@contextmanager
-def _opened(source: Path) -> Iterator[Path]:
-    if source.is_dir():
-        yield source
-        return
-    if not zipfile.is_zipfile(source):
-        raise RefusedError(f"{source} is neither the folder nor the .zip of an export")
-    with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(source) as archive:
-        archive.extractall(place)
-        found = list(Path(place).glob(f"*/{SUMS}"))
-        if len(found) != 1:
-            raise RefusedError(f"{source.name} holds {counted(len(found), 'export')}; one is needed")
-        yield found[0].parent
+def _bring_corpus(back: Return) -> None:
+    known = {competitor.name_key: competitor for competitor in Competitor.objects.filter(team=back.team)}
+    back.known["models"] = 0
+
+    def model(row: Row) -> Competitor:
+        found = known.get(name_key(row["name"]))
+        back.known["models"] += found is not None
+        made = found or back.stage_one(_competitor(back.team, row))
+        put(back.models, row["name"], made)
+        return made
+
+    models = dict.fromkeys(one.pk for one in back.each("models", model))
+    of_model, of_set = Campaign.competitors.through, Campaign.prompt_sets.through
+    back.keep(*(back.numbered(of_model(campaign_id=back.campaign.pk, competitor_id=pk)) for pk in models))
+    for prompt_set in back.each("prompt_sets", lambda row: _prompt_set(back, row)):
+        back.keep(back.numbered(of_set(campaign_id=back.campaign.pk, promptset_id=prompt_set.pk)))
+    back.stage(back.each("prompts", lambda row: _prompt(back, row)))
+    back.stage(_responses(back))
 
 
-def check_sums(folder: Path) -> None:
-    """Every file that the sums name is there and is as it was exported."""
-    if not (folder / SUMS).is_file():
-        raise RefusedError(f"{folder.name} is no export: it has no {SUMS}")
-    for line in (folder / SUMS).read_text().splitlines():
-        wanted, _gap, name = line.partition("  ")
-        path = folder / name
-        if not path.is_file():
-            raise RefusedError(f"{name} is missing from the export")
-        with path.open("rb") as file:
-            if hashlib.file_digest(file, "sha256").hexdigest() != wanted:
-                raise RefusedError(f"{name} isn't as it was exported; get the export again")
+def _competitor(team: Team, row: Row) -> Competitor:
+    return Competitor(
+        team=team,
+        name=row["name"],
+        organisation=row["org"],
+        family=row["family"],
+        licence=row["licence"],
+        role=row["role"],
+        status=row["status"],
+        aliases=row["aliases"],
+        system_prompt=row["system_prompt"],
+        parameters=row["parameters"],
+    )
 
 
-def _prompt(row: Row) -> tuple[SetKey, Prompt]:
-    parsed = PARSERS["prompts"](0, Cells(row))
-    prompt = as_prompt(parsed)  # type: ignore[arg-type]
+def _prompt_set(back: Return, row: Row) -> PromptSet:
+    there = PromptSet.objects.filter(team=back.team, name=row["name"], version=row["version"]).first()
+    if there:
+        raise RefusedError(f"There is a prompt set “{there}” already; an export brings its own.")
+    made = back.stage_one(
+        PromptSet(
+            team=back.team,
+            name=row["name"],
+            version=row["version"],
+            description=row["description"],
+            licence=row["licence"],
+            is_internal=row["internal"],
+            status=PromptSet.Status(row["status"]),
+            content_hash=row["content_hash"],
+            published_at=moment(row["published_at"]),
+        )
+    )
+    put(back.sets, (row["name"], row["version"]), made.pk)
+    return made
+
+
+def _prompt(back: Return, row: Row) -> Prompt:
+    parsed = PARSERS["prompts"](back.line, Cells(row))
+    assert isinstance(parsed, PromptRow)  # noqa: S101
+    back.look(parsed)
+    # What is only looked at needn't be rendered.
+    prompt = as_prompt(parsed) if back.stores else Prompt(external_id=parsed.id, **content(parsed))
     prompt.tombstone = row["tombstone"]
-    return (row["prompt_set"], row["set_version"]), prompt
+    prompt.prompt_set_id = back.sets[row["prompt_set"], row["set_version"]]
+    put(back.prompts, (row["prompt_set"], row["set_version"], parsed.id), back.numbered(prompt).pk)
+    return prompt
 
 
-def _response(row: Row) -> tuple[Row, Response]:
-    response = as_response(PARSERS["responses"](0, Cells(row)))  # type: ignore[arg-type]
-    # Counts of a version that counted otherwise stay what its boards saw.
+def _responses(back: Return) -> Iterator[Response]:
+    def read(row: Row) -> tuple[Row, ResponseRow, Response]:
+        parsed = PARSERS["responses"](back.line, Cells(row))
+        assert isinstance(parsed, ResponseRow)  # noqa: S101
+        back.look(parsed)
+        response = Response(sample=parsed.sample, tokens=parsed.tokens)
+        response.prompt_id = back.prompts[prompt_key(row)]
+        response.competitor_id = back.models[row["model"]].pk
+        _as_exported(response, row)
+        key = (response.prompt_id, response.competitor_id, response.sample)
+        put(back.responses, key, back.numbered(response).pk)
+        return row, parsed, response
+
+    rows = back.each("responses", read)
+    if not back.stores:
+        yield from (response for _row, _parsed, response in rows)
+        return
+    rows, ahead = tee(rows)  # those under way are between the two
+    texts = prepare_all((parsed.text for _row, parsed, _response in ahead), back.total("responses"))
+    for (row, parsed, looked_at), prepared in zip(rows, texts, strict=True):
+        response = as_response(parsed, prepared)
+        for name in ("pk", "prompt_id", "competitor_id"):
+            setattr(response, name, getattr(looked_at, name))
+        yield _as_exported(response, row)
+
+
+def _as_exported(response: Response, row: Row) -> Response:
+    """Counts of a version that counted otherwise stay what its boards saw."""
     for name in (*STYLE_COUNTS, "finish_reason", "answering_model", "latency_ms", "cost_usd", "tombstone"):
         setattr(response, name, row[name])
     if response.tombstone:
@@ -127,57 +274,4 @@ def _response(row: Row) -> tuple[Row, Response]:
         response.rendered_html = render(REDACTED)
     if row["leak"] == Response.Leak.DISMISSED:  # what was only found is looked for again
         response.leak, response.leak_words = Response.Leak.DISMISSED, row["leak_words"]
-    del row["response"]
-    return row, response
-
-
-def _store_corpus(
-    back: Return, prompts: list[tuple[SetKey, Prompt]], responses: list[tuple[Row, Response]]
-) -> None:
-    known = {competitor.name_key: competitor for competitor in Competitor.objects.filter(team=back.team)}
-    for row in back.each("models", dict):
-        competitor = known.get(name_key(row["name"])) or Competitor.objects.create(
-            team=back.team,
-            name=row["name"],
-            organisation=row["org"],
-            family=row["family"],
-            licence=row["licence"],
-            role=row["role"],
-            status=row["status"],
-            aliases=row["aliases"],
-            system_prompt=row["system_prompt"],
-            parameters=row["parameters"],
-        )
-        back.models[row["name"]] = competitor
-    back.campaign.competitors.add(*back.models.values())
-    for row in back.each("prompt_sets", dict):
-        back.sets[row["name"], row["version"]] = _new_set(back, row)
-    back.campaign.prompt_sets.add(*back.sets.values())
-    for key, prompt in prompts:
-        prompt.prompt_set = back.sets[key]
-        back.prompts[*key, prompt.external_id] = prompt
-    Prompt.objects.bulk_create(back.prompts.values(), batch_size=BATCH)
-    for row, response in responses:
-        response.prompt_id = back.prompts[prompt_key(row)].pk
-        response.competitor_id = back.models[row["model"]].pk
-    Response.objects.bulk_create((response for _row, response in responses), batch_size=BATCH)
-    back.responses = {(r.prompt_id, r.competitor_id, r.sample): r.pk for _row, r in responses}
-
-
-def _new_set(back: Return, row: Row) -> PromptSet:
-    prompt_set, is_new = PromptSet.objects.get_or_create(
-        team=back.team,
-        name=row["name"],
-        version=row["version"],
-        defaults={
-            "description": row["description"],
-            "licence": row["licence"],
-            "is_internal": row["internal"],
-            "status": row["status"],
-            "content_hash": row["content_hash"],
-            "published_at": moment(row["published_at"]),
-        },
-    )
-    if not is_new:
-        raise RefusedError(f"There is a prompt set “{prompt_set}” already; an export brings its own.")
-    return prompt_set
+    return response

@@ -2,177 +2,216 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from typing import Any
+from uuid import UUID
+
+from django.db.models import Model
 
 from arena.battles.ballots import digest
 from arena.battles.gold_models import Gold
 from arena.battles.models import Battle, BattleNote, Exclusion, Retraction, Vote
 from arena.battles.pair_models import PairCount
 from arena.campaigns.models import Guide
-from arena.compiled import CompiledUpdate
 from arena.exchange.formats.canonical import PARSERS
 from arena.exchange.formats.cells import Cells
-from arena.exchange.import_campaign_return import Return, Row, moment, prompt_key
+from arena.exchange.formats.problems import RefusedError
+from arena.exchange.import_campaign_return import Fought, Return, Row, moment, prompt_key, put
 from arena.exchange.models import Origin
-from arena.exchange.plans import BATCH
 from arena.raters.models import Rater
 
 
-def store_golds(back: Return) -> None:
-    def gold(row: Row) -> tuple[int, Gold]:
-        return row["gold"], Gold(
-            campaign=back.campaign,
-            prompt=back.prompts[prompt_key(row)],
-            response_a_id=back.response_of(row, "a"),
-            response_b_id=back.response_of(row, "b"),
-            expected=Gold.Expected(row["expected"]),
-            kind=Gold.Kind(row["kind"]),
-            retired_at=moment(row["retired_at"]),
+def bring_golds(back: Return) -> None:
+    def gold(row: Row) -> list[Model]:
+        made = back.numbered(
+            Gold(
+                campaign=back.campaign,
+                prompt_id=back.prompts[prompt_key(row)],
+                response_a_id=_needed(back.response_of(row, "a")),
+                response_b_id=_needed(back.response_of(row, "b")),
+                expected=Gold.Expected(row["expected"]),
+                kind=Gold.Kind(row["kind"]),
+                retired_at=moment(row["retired_at"]),
+            )
         )
+        put(back.golds, row["gold"], made.pk)
+        return [made]
 
-    back.golds = dict(back.each("golds", gold))
-    Gold.objects.bulk_create(back.golds.values(), batch_size=BATCH)
+    back.bring("golds", gold)
 
 
-def store_raters(back: Return) -> None:
+def _needed(response: int | None) -> int:
+    if response is None:
+        raise ValueError("a gold has two responses")
+    return response
+
+
+def bring_raters(back: Return) -> None:
+    named = set(Rater.objects.filter(team=back.team).values_list("pseudonym", flat=True))
     simulated = Rater.Admission.SIMULATED
-    for row in back.each("raters", dict):
-        admission = simulated if row["admission"] == simulated else Rater.Admission.RECORDED
-        back.raters[row["rater"]] = Rater(
-            team=back.team,
-            pseudonym=row["rater"],
-            admission=admission,
-            languages=row["languages"],
-            is_active=row["active"],
+
+    def rater(row: Row) -> list[Model]:
+        if row["rater"] in named:
+            raise RefusedError(f"There is a rater “{row['rater']}” already; an export brings its own.")
+        made = back.numbered(
+            Rater(
+                team=back.team,
+                pseudonym=row["rater"],
+                admission=simulated if row["admission"] == simulated else Rater.Admission.RECORDED,
+                languages=row["languages"],
+                is_active=row["active"],
+            )
         )
-    Rater.objects.bulk_create(back.raters.values(), batch_size=BATCH)
-    for row in back.each("guides", dict):
-        guide = Guide.publish(back.campaign, row["text"])
-        Guide.objects.filter(pk=guide.pk).update(created_at=moment(row["created_at"]))
-        back.guides[row["version"]] = guide
+        put(back.raters, row["rater"], made)
+        return [made]
+
+    back.bring("raters", rater)
+    back.bring("guides", lambda row: [_guide(back, row)])
 
 
-def store_battles(back: Return) -> None:
-    waiting: list[Battle] = []
-    origins: list[Origin] = []
-    for battle, row in back.each("battles", lambda row: (_battle(back, row), row)):
-        for name in ("replaces", "repeat_of"):
-            if row[name]:
-                setattr(battle, name, _stored(back.battles[row[name]], waiting))
-        waiting.append(battle)
-        back.battles[row["battle_id"]] = battle
-        if row["label"] is not None:
-            told = {name: row[name] for name in ("format", "label", "turns")}
-            origins.append(Origin(battle=battle, **told))
-        if len(waiting) >= BATCH:
-            _flush(waiting)
-    _flush(waiting)
-    Origin.objects.bulk_create(origins, batch_size=BATCH)
+def _guide(back: Return, row: Row) -> Guide:
+    made = back.numbered(
+        Guide(
+            campaign=back.campaign,
+            version=row["version"],
+            text=row["text"],
+            sha256=hashlib.sha256(row["text"].encode()).hexdigest(),
+            created_at=moment(row["created_at"]),
+        )
+    )
+    put(back.guides, row["version"], made)
+    return made
 
 
-def _stored(battle: Battle, waiting: list[Battle]) -> Battle:
-    if battle.pk is None:
-        _flush(waiting)
-    return battle
+def bring_battles(back: Return) -> None:
+    drawn: Counter[tuple[int, int]] = Counter()
 
+    def battle(row: Row) -> list[Model]:
+        made = _battle(back, row)
+        if made.kind == Battle.Kind.REGULAR and made.rater_id and not made.replaces_id:
+            drawn[made.pair] += 1  # what came back in place of another counts once
+        if row["label"] is None:
+            return [made]
+        told = {name: row[name] for name in ("format", "label", "turns")}
+        return [made, back.numbered(Origin(battle=made, **told))]
 
-def _flush(waiting: list[Battle]) -> None:
-    Battle.objects.bulk_create(waiting, batch_size=BATCH)
-    waiting.clear()
+    def note(row: Row) -> list[Model]:
+        if row["kind"] == BattleNote.Kind.SKIP:  # and doesn't count as drawn
+            drawn[back.battles[row["battle_id"]].pair] -= 1
+        return [_note(back, row)]
 
-
-def _battle(back: Return, row: Row) -> Battle:
-    return Battle(
-        public_id=row["battle_id"],
-        campaign=back.campaign,
-        kind=Battle.Kind(row["kind"]),
-        prompt=back.prompts[prompt_key(row)] if row["prompt_id"] is not None else None,
-        competitor_a=back.models[row["model_a"]],
-        competitor_b=back.models[row["model_b"]],
-        response_a_id=back.response_of(row, "a"),
-        response_b_id=back.response_of(row, "b"),
-        rater=back.raters[row["rater"]] if row["rater"] else None,
-        propensity=row["propensity"],
-        gold=back.golds[row["gold"]] if row["gold"] else None,
-        drawn_at=moment(row["drawn_at"]),
-        expires_at=moment(row["expires_at"]),
+    back.bring("battles", battle, _refuse_known)
+    _bring_votes(back)
+    back.bring("notes", note)
+    back.keep(
+        *(
+            back.numbered(
+                PairCount(campaign=back.campaign, low_id=low, high_id=high, battles=max(drawn[low, high], 0))
+            )
+            for low, high in drawn
+        )
     )
 
 
-def store_votes(back: Return) -> None:
-    retracted: list[Vote] = []
-    for vote, row in back.each("votes", lambda row: (_vote(back, row), row)):
-        back.votes[row["vote_id"]] = vote
-        if row["retracted_at"]:
-            retracted.append(vote)
-    Vote.objects.bulk_create(back.votes.values(), batch_size=BATCH)
-    # The time of a retraction is the database's own, and the rows can't be changed afterwards.
-    Retraction.objects.bulk_create((Retraction(vote=vote) for vote in retracted), batch_size=BATCH)
-    exclusions = list(back.each("exclusions", lambda row: _exclusion(back, row)))
-    Exclusion.objects.bulk_create(exclusions, batch_size=BATCH)
-    _store_notes(back)
-    _count_pairs(back)
+def _refuse_known(made: list[list[Any]], line: int) -> None:
+    ids = [battle.public_id for battle, *_origin in made]
+    known = set(Battle.objects.filter(public_id__in=ids).values_list("public_id", flat=True))
+    for number, one in enumerate(ids):
+        if one in known:
+            reason = f"battles.jsonl: The battle {one} is here already: the same export came in before."
+            raise RefusedError(reason, line + number)
+
+
+def _battle(back: Return, row: Row) -> Battle:
+    others = {f"{name}_id": back.battles[row[name]].pk for name in ("replaces", "repeat_of") if row[name]}
+    made = back.numbered(
+        Battle(
+            public_id=UUID(row["battle_id"]),
+            campaign=back.campaign,
+            kind=Battle.Kind(row["kind"]),
+            prompt_id=back.prompts[prompt_key(row)] if row["prompt_id"] is not None else None,
+            competitor_a_id=back.models[row["model_a"]].pk,
+            competitor_b_id=back.models[row["model_b"]].pk,
+            response_a_id=back.response_of(row, "a"),
+            response_b_id=back.response_of(row, "b"),
+            rater=back.raters[row["rater"]] if row["rater"] else None,
+            propensity=row["propensity"],
+            gold_id=back.golds[row["gold"]] if row["gold"] else None,
+            drawn_at=_needed_moment(row["drawn_at"]),
+            expires_at=moment(row["expires_at"]),
+            **others,
+        )
+    )
+    told = (getattr(made, name) for name in Fought._fields if name != "public_id")
+    pk, *rest = told
+    put(back.battles, row["battle_id"], Fought(pk, str(made.public_id), *rest))
+    return made
+
+
+def _needed_moment(text: str | None) -> Any:
+    found = moment(text)
+    if found is None:
+        raise ValueError("a time is missing")
+    return found
+
+
+def _bring_votes(back: Return) -> None:
+    back.bring("votes", lambda row: [_vote(back, row)])
+    back.bring("exclusions", lambda row: _exclusion(back, row))
 
 
 def _vote(back: Return, row: Row) -> Vote:
     parsed: Any = PARSERS["votes"](0, Cells({name: row[name] for name in ("model_a", "model_b", "winner")}))
-    vote = Vote(
-        battle=back.battles[row["vote_id"]],
+    fought = back.battles[row["vote_id"]]
+    if row["vote_id"] in back.voted:
+        raise ValueError("the battle has another vote")
+    back.voted.add(row["vote_id"])
+    made = Vote(
+        battle_id=fought.pk,
         rater=back.raters[row["rater"]],
         outcome=parsed.outcome,
         idempotency_key=f"{back.campaign.pk}:id:{row['vote_id']}",
         dwell_ms=row["dwell_ms"],
         layout=row["layout"],
         guide=back.guides[row["guide_version"]] if row["guide_version"] else None,
-        voted_at=moment(row["voted_at"]),
+        voted_at=_needed_moment(row["voted_at"]),
     )
-    vote.digest = digest(vote)
-    return vote
+    made.digest = digest(made, fought)
+    if row["retracted_at"]:
+        back.keep_with_vote(back.numbered(Retraction(at=moment(row["retracted_at"]))), fought.pk)
+    return made
 
 
-def _exclusion(back: Return, row: Row) -> Exclusion:
+def _exclusion(back: Return, row: Row) -> list[Model]:
     """Whoever decided it isn't known here."""
-    return Exclusion(
-        campaign=back.campaign,
-        vote=back.votes[row["vote_id"]] if row["vote_id"] else None,
-        rater=back.raters[row["rater"]] if row["rater"] else None,
-        rule=row["rule"],
-        rule_version=row["rule_version"],
-        reason=row["reason"],
-        since=moment(row["since"]),
-        revoked_at=moment(row["revoked_at"]),
-        revoked_because=row["revoked_because"],
+    made = back.numbered(
+        Exclusion(
+            campaign=back.campaign,
+            rater=back.raters[row["rater"]] if row["rater"] else None,
+            rule=row["rule"],
+            rule_version=row["rule_version"],
+            reason=row["reason"],
+            since=_needed_moment(row["since"]),
+            revoked_at=moment(row["revoked_at"]),
+            revoked_because=row["revoked_because"],
+        )
     )
+    if not row["vote_id"]:
+        return [made]
+    if row["vote_id"] not in back.voted:
+        raise KeyError(row["vote_id"])
+    back.keep_with_vote(made, back.battles[row["vote_id"]].pk)
+    return []
 
 
-def _store_notes(back: Return) -> None:
-    notes = [
+def _note(back: Return, row: Row) -> BattleNote:
+    return back.numbered(
         BattleNote(
-            battle=back.battles[row["battle_id"]],
+            battle_id=back.battles[row["battle_id"]].pk,
             rater=back.raters[row["rater"]],
             kind=BattleNote.Kind(row["kind"]),
             text=row["text"],
+            at=moment(row["at"]),
         )
-        for row in back.each("notes", dict)
-    ]
-    BattleNote.objects.bulk_create(notes, batch_size=BATCH)
-    write = CompiledUpdate(lambda pk: BattleNote.objects.filter(pk=pk))
-    for note, row in zip(notes, back.each("notes", dict), strict=True):
-        note.at = moment(row["at"]) or note.at
-        write({"at": note.at}, pk=note.pk)
-
-
-def _count_pairs(back: Return) -> None:
-    """As drawing counted them: what came back in place of another counts once, a skip not at all."""
-    skips = [row["battle_id"] for row in back.each("notes", dict) if row["kind"] == BattleNote.Kind.SKIP]
-    regular = [battle for battle in back.battles.values() if battle.kind == Battle.Kind.REGULAR]
-    drawn = Counter(battle.pair for battle in regular if battle.rater_id and not battle.replaces_id)
-    drawn.subtract(back.battles[battle_id].pair for battle_id in skips)
-    PairCount.objects.bulk_create(
-        (
-            PairCount(campaign=back.campaign, low_id=low, high_id=high, battles=max(count, 0))
-            for (low, high), count in drawn.items()
-        ),
-        batch_size=BATCH,
     )

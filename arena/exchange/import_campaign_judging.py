@@ -6,101 +6,139 @@ Their replies stay in the export: a call belongs to an endpoint, and an export n
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from django.db.models import Max
+from django.db.models import Model
 
 from arena.exchange.export_judging import RUN
-from arena.exchange.import_campaign_plans import store_dated
-from arena.exchange.import_campaign_return import Return, Row, moment
-from arena.exchange.plans import BATCH
+from arena.exchange.import_campaign_return import Return, Row, moment, put
 from arena.judging.models import Judge, JudgeRun, Judgment, Rubric
-from arena.raters.models import Team
 
 
-def store_judgments(back: Return) -> None:
-    told = list(back.each("judges", dict))
-    judges = {row["name"]: _judge(back.team, row) for row in told}
-    _mark_models(told, judges)
-    rows = list(back.each("judgments", dict))
-    runs = _store_runs(back, {row["run"] for row in rows}, judges)
-    Judgment.objects.bulk_create(
-        (
-            Judgment(
-                run=runs[row["run"]],
-                judge=judges[row["rater"]],
-                battle=back.battles[row["battle_id"]],
-                replicate=row["replicate"],
-                outcome=Judgment.Outcome(row["winner"]),
-                base_outcome=row["base_outcome"],
-                flip=row["flip"],
-                leaning=row["leaning"],
-                resolved_at=moment(row["voted_at"]),
+def bring_judgments(back: Return) -> None:
+    judges = _bring_judges(back)
+    runs = _bring_runs(back, {row["run"] for row in back.each("judgments", dict)}, judges)
+
+    def judgment(row: Row) -> list[Model]:
+        return [
+            back.numbered(
+                Judgment(
+                    run=runs[row["run"]],
+                    judge=judges[row["rater"]],
+                    battle_id=back.battles[row["battle_id"]].pk,
+                    replicate=row["replicate"],
+                    outcome=Judgment.Outcome(row["winner"]),
+                    base_outcome=row["base_outcome"],
+                    flip=row["flip"],
+                    leaning=row["leaning"],
+                    resolved_at=moment(row["voted_at"]),
+                )
             )
-            for row in rows
-        ),
-        batch_size=BATCH,
-    )
+        ]
+
+    back.bring("judgments", judgment)
 
 
-def _store_runs(back: Return, wanted: set[int], judges: dict[str, Judge]) -> dict[int, JudgeRun]:
+def _bring_runs(back: Return, wanted: set[Any], judges: dict[str, Judge]) -> dict[Any, JudgeRun]:
     """Those with a finding; they are over, and nobody can be asked on."""
-    rows = [row for row in back.each("judge_runs", dict) if row["run"] in wanted]
-    runs = [JudgeRun(campaign=back.campaign, **_settings(row)) for row in rows]
-    store_dated(runs, rows, "created_at")
-    for run, row in zip(runs, rows, strict=True):
-        run.judges.set(judges[name] for name in row["judges"] if name in judges)
-    return {row["run"]: run for row, run in zip(rows, runs, strict=True)}
+    runs: dict[Any, JudgeRun] = {}
+    of_run = JudgeRun.judges.through
+
+    def run(row: Row) -> list[Model]:
+        if row["run"] not in wanted:
+            return []
+        made = back.numbered(JudgeRun(campaign=back.campaign, **_settings(row)))
+        put(runs, row["run"], made)
+        named = [judges[name] for name in row["judges"] if name in judges]
+        return [made, *(back.numbered(of_run(judgerun_id=made.pk, judge_id=judge.pk)) for judge in named)]
+
+    back.bring("judge_runs", run)
+    return runs
 
 
 def _settings(row: Row) -> dict[str, Any]:
-    times = {name: moment(row[name]) for name in ("started_at", "finished_at")}
+    times = {name: moment(row[name]) for name in ("created_at", "started_at", "finished_at")}
     told = {name: row[name] for name in RUN if not name.endswith("_at")}
     over = {"kind": JudgeRun.Kind.RECORDED, "status": JudgeRun.Status.COMPLETED}
     return told | times | over | {"budget_usd": row["budget_usd"]}
 
 
-def _judge(team: Team, row: Row) -> Judge:
+def _bring_judges(back: Return) -> dict[str, Judge]:
+    judges: dict[str, Judge] = {}
+    by_model: dict[Any, list[Judge]] = defaultdict(list)
+    rubrics = _Rubrics(back)
+
+    def judge(row: Row) -> Judge:
+        made = _judge(back, row, rubrics)
+        put(judges, row["name"], made)
+        if row.get("model") is not None:  # exports of earlier versions don't tell
+            by_model[row["model"]].append(made)
+        return made
+
+    found = list(back.each("judges", judge))
+    _mark_models(back, by_model)
+    new = list({judge.pk: judge for judge in found if judge._state.adding}.values())
+    back.known["judges"] = sum(not judge._state.adding for judge in found)
+    back.keep(*rubrics.new, *new)
+    return judges
+
+
+def _judge(back: Return, row: Row, rubrics: _Rubrics) -> Judge:
     """A judge that can be asked is another one, though it has the name."""
-    own = Judge.objects.filter(team=team, name=row["name"], endpoint__isnull=False).exists()
+    named = Judge.objects.filter(team=back.team)
+    own = named.filter(name=row["name"], endpoint__isnull=False).exists()
     name = f"{row['name'][:100]} (recorded)" if own else row["name"]
-    told = {"family": row["family"], "parameters": row["parameters"], "rubric": _rubric(team, row)}
-    return Judge.objects.get_or_create(team=team, name=name, defaults=told)[0]
+    rubric = rubrics.of(row)
+    if there := named.filter(name=name).first():
+        return there
+    told = {"family": row["family"], "parameters": row["parameters"], "rubric": rubric}
+    return back.numbered(Judge(team=back.team, name=name, **told))
 
 
-def _mark_models(rows: list[Row], judges: dict[str, Judge]) -> None:
-    """Judges that one model was stay so; exports of earlier versions don't tell."""
-    by_model: dict[int, list[Judge]] = defaultdict(list)
-    for row in rows:
-        if row.get("model") is not None:
-            by_model[row["model"]].append(judges[row["name"]])
+def _mark_models(back: Return, by_model: dict[Any, list[Judge]]) -> None:
+    """Judges that one model was stay so."""
     for same in by_model.values():
         known = [judge.recorded_model for judge in same if judge.recorded_model]
         if len(same) > 1 or known:
             mark = known[0] if known else uuid4().hex
-            Judge.objects.filter(pk__in=[judge.pk for judge in same], recorded_model="").update(
-                recorded_model=mark
+            unmarked = [judge for judge in same if not judge.recorded_model]
+            for judge in unmarked:
+                judge.recorded_model = mark
+            there = Judge.objects.filter(
+                pk__in=[judge.pk for judge in unmarked if not judge._state.adding], recorded_model=""
             )
+            back.afterwards.append(partial(there.update, recorded_model=mark))
 
 
-def _rubric(team: Team, row: Row) -> Rubric | None:
-    """The team's own where it reads the same, else one more version."""
-    if row["rubric_name"] is None:
-        return None
-    named = Rubric.objects.filter(team=team, name=row["rubric_name"])
-    same = named.filter(sha256=row["rubric_sha256"]).first()
-    if same:
-        return same
-    version = row["rubric_version"]
-    if named.filter(version=version).exists():
-        version = named.aggregate(last=Max("version"))["last"] + 1
-    return Rubric.objects.create(
-        team=team,
-        name=row["rubric_name"],
-        version=version,
-        mode=Rubric.Mode(row["mode"]),
-        instructions=row["instructions"],
-        criteria=row["criteria"],
-        sha256=row["rubric_sha256"],
-    )
+class _Rubrics:
+    """The team's own where they read the same, else one more version."""
+
+    def __init__(self, back: Return) -> None:
+        self._back = back
+        self.new: list[Rubric] = []
+
+    def of(self, row: Row) -> Rubric | None:
+        if row["rubric_name"] is None:
+            return None
+        there = Rubric.objects.filter(team=self._back.team, name=row["rubric_name"])
+        named = [*there, *(rubric for rubric in self.new if rubric.name == row["rubric_name"])]
+        same = [rubric for rubric in named if rubric.sha256 == row["rubric_sha256"]]
+        return same[0] if same else self._make(row, {rubric.version for rubric in named})
+
+    def _make(self, row: Row, taken: set[int]) -> Rubric:
+        version = row["rubric_version"]
+        made = self._back.numbered(
+            Rubric(
+                team=self._back.team,
+                name=row["rubric_name"],
+                version=max(taken) + 1 if version in taken else version,
+                mode=Rubric.Mode(row["mode"]),
+                instructions=row["instructions"],
+                criteria=row["criteria"],
+                sha256=row["rubric_sha256"],
+            )
+        )
+        self.new.append(made)
+        return made

@@ -1,63 +1,311 @@
-"""What an export names, while it is being brought back."""
+"""What an export names, while it is being brought back; or only looked through, before anything is stored."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import count, islice
+from math import inf
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from django.core.exceptions import ValidationError
+from django.db.models import Model
+from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from arena.battles.gold_models import Gold
-from arena.battles.models import Battle, Vote
+from arena.battles.models import Vote
 from arena.campaigns.models import Campaign, Guide
-from arena.corpus.models import Competitor, Prompt, PromptSet
+from arena.corpus.models import Arrival, Competitor
 from arena.exchange.formats.cells import CellError
-from arena.exchange.formats.problems import RefusedError
+from arena.exchange.formats.lines import lines, unstorable
+from arena.exchange.formats.problems import RefusedError, SkippedError
+from arena.exchange.formats.rows import AnyRow
+from arena.exchange.insertions import Spool, execute, insertions, reserve
+from arena.exchange.personal import Personal
+from arena.exchange.plans import BATCH
+from arena.exchange.shifts import Shift
 from arena.raters.models import Rater, Team
 
 T = TypeVar("T")
+K = TypeVar("K")
+M = TypeVar("M", bound=Model)
+_ODD = (
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    RecursionError,
+    OverflowError,
+)  # what rows of the wrong shape come to
 Row = dict[str, Any]
 SetKey = tuple[str, int]
 
 
+class Fought(NamedTuple):
+    """Of a battle, what its vote, its findings and its notes need: there may be hundreds of thousands."""
+
+    pk: int
+    public_id: str
+    competitor_a_id: int
+    competitor_b_id: int
+    prompt_id: int | None
+    response_a_id: int | None
+    response_b_id: int | None
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        low, high = sorted((self.competitor_a_id, self.competitor_b_id))
+        return low, high
+
+
 @dataclass
 class Return:
-    """What is being brought back, by the names it has in the export."""
+    """What is being brought back, by the names it has in the export.
+
+    With a `shift` rows get their numbers, and statements that store them all at once wait for the end.
+    Without one every row is made and looked at, and nothing is stored.
+    """
 
     team: Team
     folder: Path
+    slug: str
+    shift: Shift | None = None
+    each_row: Callable[[int], object] | None = None
+    personal: Personal | None = None
+    arrival: Arrival | None = None
     campaign: Campaign = field(default_factory=Campaign)
-    sets: dict[SetKey, PromptSet] = field(default_factory=dict)
-    prompts: dict[tuple[Any, ...], Prompt] = field(default_factory=dict)
+    sets: dict[SetKey, int] = field(default_factory=dict)
+    prompts: dict[tuple[Any, ...], int] = field(default_factory=dict)
     models: dict[str, Competitor] = field(default_factory=dict)
     responses: dict[tuple[int, int, int], int] = field(default_factory=dict)
     raters: dict[str, Rater] = field(default_factory=dict)
     guides: dict[int, Guide] = field(default_factory=dict)
-    golds: dict[int, Gold] = field(default_factory=dict)
-    battles: dict[str, Battle] = field(default_factory=dict)
-    votes: dict[str, Vote] = field(default_factory=dict)
+    golds: dict[int, int] = field(default_factory=dict)
+    battles: dict[str, Fought] = field(default_factory=dict)
+    voted: set[str] = field(default_factory=set)  # battles, of which an exclusion may name the vote
+    statements: Spool = field(default_factory=Spool)
+    counts: dict[str, int] = field(default_factory=dict)
+    known: dict[str, int] = field(default_factory=dict)  # rows for which there is one here already
+    of_votes: list[tuple[Any, int]] = field(default_factory=list)  # rows about the vote of this battle
+    afterwards: list[Callable[[], object]] = field(default_factory=list)  # within the last transaction
+    read: int = 0
+    line: int = 0  # of the table that is being read
+    kept: int = 0
+    most_kept: float = inf
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+    _free: dict[type[Model], deque[int]] = field(default_factory=dict)
+
+    @property
+    def stores(self) -> bool:
+        return self.shift is not None
 
     def each(self, table: str, make: Callable[[Row], T]) -> Iterator[T]:
-        path = self.folder / "jsonl" / f"{table}.jsonl"
-        with path.open(encoding="utf-8", newline="\n") as file:
-            for number, line in enumerate(file, start=1):
-                try:
-                    yield make(json.loads(line))
-                except CellError as error:
-                    raise RefusedError(f"{path.name}: {error.reason}", number, error.column) from error
-                except (KeyError, TypeError, ValueError) as error:
-                    raise RefusedError(f"{path.name}: {type(error).__name__}: {error}", number) from error
+        path, row = self._path(table), {}
+        self.counts[table] = self.line = 0
+        try:
+            with path.open(encoding="utf-8", newline="\n") as file:
+                for self.line, line in enumerate(lines(file), start=1):
+                    row = _row(line)
+                    made = make(row)
+                    if not self.stores:
+                        _look_at(made)
+                    self.counts[table] = self.line
+                    self._note_row()
+                    yield made
+        except FileNotFoundError as error:
+            raise RefusedError(f"jsonl/{path.name} is missing from the export") from error
+        except (RefusedError, CellError, SkippedError, ValidationError, *_ODD) as error:
+            raise _refused(path.name, self.line, row, error) from error
+
+    def _path(self, table: str) -> Path:
+        return self.folder / "jsonl" / f"{table}.jsonl"
+
+    def total(self, table: str) -> int:
+        with self._path(table).open("rb") as file:
+            return sum(1 for _line in file)
+
+    def look(self, row: AnyRow) -> None:
+        if self.personal:
+            self.personal.look(row)
+
+    def _note_row(self) -> None:
+        self.read += 1
+        if self.shift:
+            self.shift.reached = self.read
+        if self.each_row:
+            self.each_row(self.read)
+
+    def numbered(self, row: M) -> M:
+        """With a number that nothing else gets, so that others may refer to it."""
+        free = self._free.setdefault(type(row), deque())
+        if not free:
+            free.extend(reserve(type(row), BATCH) if self.stores else islice(self._numbers, BATCH))
+        row.pk = free.popleft()
+        return row
+
+    def keep(self, *rows: Model) -> None:
+        """To be stored at the end, together with all else."""
+        self.kept += len(rows)
+        if self.kept > self.most_kept:
+            raise RefusedError(
+                f"battles, votes and judgments, stored all at once, are more than {self.most_kept:,}: "
+                "bring it in with manage.py import_campaign while nobody votes"
+            )
+        if not self.stores:
+            return
+        by_model: dict[type[Model], list[Model]] = {}
+        for row in rows:
+            _date(row)
+            by_model.setdefault(type(row), []).append(row)
+        for same in by_model.values():
+            self.statements.add(insertions(same, as_given=True))
+
+    def bring(
+        self,
+        table: str,
+        make: Callable[[Row], Sequence[Model]],
+        look: Callable[[list[Any], int], object] | None = None,
+    ) -> None:
+        """Each row as the rows that it makes; `look` sees them first, and the line of the first of them."""
+        rows, line = self.each(table, make), 1
+        while batch := list(islice(rows, BATCH)):
+            if look and not self.stores:
+                look(batch, line)
+            self.keep(*(row for made in batch for row in made))
+            line += len(batch)
+
+    def stage_one(self, row: M) -> M:
+        """Stored now, and hidden until the arrival lands."""
+        if not self.stores:
+            return self.numbered(row)
+        row.arrival = self.arrival  # type: ignore[attr-defined]
+        row.save()
+        return row
+
+    def stage(self, rows: Iterator[M]) -> None:
+        """The same for many, which have their numbers."""
+        if self.shift is None:
+            deque(rows, maxlen=0)
+            return
+
+        def arriving() -> Iterator[M]:
+            for row in rows:
+                row.arrival = self.arrival  # type: ignore[attr-defined]
+                yield row
+
+        self.shift.store(arriving())
+
+    def keep_with_vote(self, row: Model, battle: int) -> None:
+        """To be stored when the battle's vote is: votes get their numbers as they become visible."""
+        self.kept += 1
+        _date(row)
+        self.of_votes.append((row, battle))
+
+    def store_kept(self) -> None:
+        """Within one transaction."""
+        execute(self.statements)
+        for act in self.afterwards:
+            act()
+        for start in range(0, len(self.of_votes), BATCH):
+            chunk = self.of_votes[start : start + BATCH]
+            votes = Vote.objects.filter(battle__in=[battle for _row, battle in chunk])
+            numbers = dict(votes.values_list("battle", "pk"))
+            for row, battle in chunk:
+                row.vote_id = numbers[battle]
+            for model in {type(row) for row, _battle in chunk}:
+                rows = [row for row, _battle in chunk if type(row) is model]
+                execute(insertions(rows, as_given=True))
 
     def response_of(self, row: Row, side: str) -> int | None:
         """Which response of the side's model the row names; none where that isn't known."""
         if row["prompt_id"] is None or row[f"sample_{side}"] is None:
             return None
         prompt, model = self.prompts[prompt_key(row)], self.models[row[f"model_{side}"]]
-        return self.responses[prompt.pk, model.pk, row[f"sample_{side}"]]
+        return self.responses[prompt, model.pk, row[f"sample_{side}"]]
+
+
+def _refused(name: str, line: int, row: Row, error: Exception) -> RefusedError:
+    """Where in the export it went wrong, and what is wrong there."""
+    column = None
+    if isinstance(error, RefusedError):
+        line, column, reason = error.problem.line or line, error.problem.column, error.problem.reason
+    elif isinstance(error, CellError):
+        column, reason = error.column, error.reason
+    elif isinstance(error, ValidationError):
+        ((column, wrong), *_others) = error.message_dict.items()
+        reason = " ".join(wrong)
+    elif isinstance(error, KeyError):
+        missing = error.args[0]
+        held = isinstance(missing, str) and missing in row
+        is_column = isinstance(missing, str) and not held and missing not in row.values()
+        reason = (
+            f"it has no {missing!r}" if is_column else f"it names {missing!r}, which the export doesn't hold"
+        )
+    else:
+        line += isinstance(error, UnicodeDecodeError)
+        reason = f"{type(error).__name__}: {error}"
+    return RefusedError(f"{name}: {reason}", line or None, column)
+
+
+def _row(line: str) -> Row:
+    row = json.loads(line, parse_constant=_no_number)
+    if not isinstance(row, dict):
+        raise ValueError("the line holds no object")
+    if "\\u0000" in line or "\\ud" in line.casefold():
+        for text in _texts(row):
+            if reason := unstorable(text):
+                raise ValueError(f"a text {reason}")
+    return row
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _texts(key)
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _look_at(made: Any) -> None:
+    """A row's values are such as its columns hold; ValidationError names the first that isn't."""
+    for row in made if isinstance(made, tuple | list) else (made,):
+        if not isinstance(row, Model):
+            continue
+        for column in row._meta.concrete_fields:
+            value = getattr(row, column.attname)
+            if column.primary_key or column.is_relation or value in column.empty_values:
+                continue
+            try:
+                column.clean(value, row)
+            except ValidationError as error:
+                raise ValidationError({column.name: error.messages}) from error
+
+
+def _date(row: Model) -> None:
+    """A new row is dated now, unless it has the time that it came with."""
+    for column in row._meta.concrete_fields:
+        is_own = getattr(column, "auto_now_add", False) or getattr(column, "auto_now", False)
+        if is_own and getattr(row, column.attname) is None:
+            setattr(row, column.attname, timezone.now())
+
+
+def put(mapping: dict[K, T], key: K, value: T) -> None:
+    """Names are given once in an export."""
+    if key in mapping:
+        raise ValueError(f"{key!r} stands twice")
+    mapping[key] = value
 
 
 def prompt_key(row: Row) -> tuple[Any, ...]:
@@ -70,4 +318,6 @@ def moment(text: str | None) -> datetime | None:
     found = parse_datetime(text)
     if found is None:
         raise ValueError(f"{text!r} is no time")
+    if timezone.is_naive(found):
+        raise ValueError(f"{text!r} has no time zone")
     return found

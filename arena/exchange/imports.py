@@ -16,7 +16,7 @@ from django.db import IntegrityError
 from django.utils.translation import gettext as _
 
 from arena.counted import counted
-from arena.exchange import import_prompts, import_responses, import_votes
+from arena.exchange import archive, import_campaign, import_prompts, import_responses, import_votes
 from arena.exchange.formats.how import AS_FOUND, How
 from arena.exchange.formats.lines import unstorable
 from arena.exchange.formats.problems import Problem, RefusedError, Report
@@ -32,6 +32,7 @@ _STORE = {
     Import.Kind.PROMPTS: import_prompts.store,
     Import.Kind.RESPONSES: import_responses.store,
     Import.Kind.VOTES: import_votes.store,
+    Import.Kind.CAMPAIGN: import_campaign.store,
 }
 
 
@@ -50,8 +51,14 @@ def plan_import(
     each: Callable[[int], object] | None = None,
     every_error: Callable[[Problem], object] | None = None,
     every_note: Callable[[Problem], object] | None = None,
+    place: Path | None = None,
 ) -> Plan:
-    """`each` is told how many rows have been read; the others see what a plan only has the first of."""
+    """`each` is told how many rows have been read; the others see what a plan only has the first of.
+
+    `place`: where an uploaded archive is unpacked; without it the file is the operator's own.
+    """
+    if kind == Import.Kind.CAMPAIGN:
+        return import_campaign.plan(team, target, source, file_name, archive.digest_of(source), each, place)
     file, sha256 = FileRows(kind, source, file_name, how), file_digest(source)
     report, personal = Report(every_error=every_error, every_note=every_note), Personal()
 
@@ -120,7 +127,6 @@ def new_record(plan: Plan, user: User | AnonymousUser | None = None) -> Import:
     return Import(
         team=plan.team,
         kind=plan.kind,
-        target=plan.target[:120],
         file_name=plan.file_name[-255:] or "upload",
         options=plan.how.as_json(),
         created_by=user if isinstance(user, User) else None,
@@ -131,10 +137,12 @@ def new_record(plan: Plan, user: User | AnonymousUser | None = None) -> Import:
 
 def outcome(plan: Plan) -> dict[str, Any]:
     return {
+        "target": plan.target[:120],
+        "contents": dict(plan.contents),
         "file_sha256": plan.file_sha256,
         "description": plan.description[:200],
-        "added": len(plan.rows) if plan.is_sound else 0,
-        "total_rows": len(plan.rows),
+        "added": plan.count if plan.is_sound else 0,
+        "total_rows": plan.count,
         "skipped": plan.skipped,
         "error_count": plan.error_count,
         "errors": [

@@ -5,9 +5,12 @@ Compiling an INSERT is four fifths of what `bulk_create` does, and votes would w
 
 from __future__ import annotations
 
+import pickle
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Model
 from django.db.models.sql import InsertQuery
@@ -15,8 +18,31 @@ from django.db.models.sql import InsertQuery
 Statement = tuple[str, Sequence[Any]]
 
 
-def insertions(rows: Sequence[Model]) -> Iterator[Statement]:
-    """Those of rows of one model, which all have their number already or all get it from the database."""
+class Spool:
+    """Statements that wait on the disk, however many, until they are executed. Its file has no name."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)  # noqa: SIM115
+
+    def add(self, statements: Iterable[Statement]) -> None:
+        for statement in statements:
+            pickle.dump(statement, self._file)
+
+    def __iter__(self) -> Iterator[Statement]:
+        self._file.seek(0)
+        while True:
+            try:
+                statement: Statement = pickle.load(self._file)  # noqa: S301
+            except EOFError:
+                return
+            yield statement
+
+
+def insertions(rows: Sequence[Model], *, as_given: bool = False) -> Iterator[Statement]:
+    """Those of rows of one model, which all have their number already or all get it from the database.
+
+    `as_given`: with the times that they have, where a new row is otherwise dated now.
+    """
     if not rows:
         return
     model = type(rows[0])
@@ -25,7 +51,7 @@ def insertions(rows: Sequence[Model]) -> Iterator[Statement]:
     at_once = connection.ops.bulk_batch_size(fields, rows)
     for start in range(0, len(rows), at_once):
         query = InsertQuery(model)
-        query.insert_values(fields, list(rows[start : start + at_once]))
+        query.insert_values(fields, list(rows[start : start + at_once]), raw=as_given)
         yield from query.get_compiler(connection=connection).as_sql()
 
 
@@ -38,11 +64,12 @@ def execute(statements: Iterable[Statement]) -> None:
 def number(rows: Sequence[Model]) -> None:
     """Gives rows that aren't stored yet numbers that nothing else gets, so that others may refer to them."""
     if rows:
-        for row, free in zip(rows, _reserve(type(rows[0]), len(rows)), strict=True):
+        for row, free in zip(rows, reserve(type(rows[0]), len(rows)), strict=True):
             row.pk = free
 
 
-def _reserve(model: type[Model], count: int) -> Iterable[int]:
+def reserve(model: type[Model], count: int) -> Iterable[int]:
+    """So many numbers that nothing else gets."""
     table = model._meta.db_table
     with transaction.atomic(), connection.cursor() as cursor:
         if connection.vendor != "sqlite":

@@ -57,6 +57,16 @@ def read_otherwise(record: Import, how: How) -> bool:
     return _turn_to(record, uploads.WAITING, Import.State.CHECKING, options=how.as_json())
 
 
+def send_to(record: Import, target: str) -> bool:
+    """Sets another address for a whole campaign, which is checked anew."""
+    return _turn_to(record, uploads.WAITING, Import.State.CHECKING, target=target[:120])
+
+
+def is_quick(record: Import) -> bool:
+    """Whether whoever sent it may wait for it."""
+    return record.file_size <= INLINE_BYTES and record.kind != Import.Kind.CAMPAIGN
+
+
 def confirm(record: Import) -> bool:
     return _turn_to(record, [Import.State.PREVIEWED], Import.State.STORING)
 
@@ -115,7 +125,8 @@ def work_on(record: Import) -> None:
 
 def _check(shift: Shift) -> None:
     record = shift.record
-    recalled = recall.apply(record) if record.turn == 1 else []
+    is_table = record.kind != Import.Kind.CAMPAIGN
+    recalled = recall.apply(record) if record.turn == 1 and is_table else []
     plan = _plan(record, _each(shift.note))
     state = Import.State.PREVIEWED if plan.is_sound else Import.State.REFUSED
     shift.note(0)
@@ -157,6 +168,7 @@ def _plan(record: Import, each: Callable[[int], object]) -> Plan:
             each=each,
             every_error=errors.add,
             every_note=notes.add,
+            place=uploads.folder(),
         )
 
 

@@ -3,6 +3,7 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from arena.battles.models import Battle
 from arena.corpus.models import Arrival
@@ -16,6 +17,7 @@ class Import(models.Model):
         PROMPTS = "prompts"
         RESPONSES = "responses"
         VOTES = "votes"
+        CAMPAIGN = "campaign", _("a whole campaign")
 
     class State(models.TextChoices):
         CHECKING = "checking"
@@ -43,6 +45,11 @@ class Import(models.Model):
     leased_until = models.DateTimeField(null=True, blank=True)
     arrival = models.OneToOneField(
         Arrival, null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="file"
+    )
+    contents = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="of a whole campaign: its tables, their rows, and how many are known",
     )
     added = models.PositiveIntegerField(default=0)
     skipped = models.PositiveIntegerField(default=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -52,10 +53,18 @@ class Plan:
     personal: Mapping[str, Any] = field(default_factory=dict)
     how: How = AS_FOUND
     admission: str = Rater.Admission.RECORDED  # of the raters that a file of votes names
+    archive: Path | bytes | None = None  # of a whole campaign
+    place: Path | None = None  # where an uploaded archive is unpacked
+    contents: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_sound(self) -> bool:
         return not self.error_count
+
+    @property
+    def count(self) -> int:
+        """Rows that it would add."""
+        return self.contents.get("rows", 0) if self.archive is not None else len(self.rows)
 
 
 def latest_set(team: Team, name: str) -> PromptSet | None:

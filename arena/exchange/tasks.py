@@ -17,7 +17,7 @@ _exports = threading.Lock()
 
 def start(record: Import) -> None:
     """A small file here and now, a larger one by the worker."""
-    if record.file_size <= intake.INLINE_BYTES:
+    if intake.is_quick(record):
         intake.work_on(record)
         # What was to be stored at once if it is in order; by now it may have been discarded.
         if again := Import.objects.filter(pk=record.pk, state=Import.State.STORING).first():

@@ -1,6 +1,7 @@
 """Uploaded files while they wait to be imported, under generated names beside the database."""
 
 import os
+import shutil
 import uuid
 from datetime import timedelta
 from pathlib import Path
@@ -79,4 +80,7 @@ def _forget_strays(before: float) -> None:
     with os.scandir(folder()) as entries:
         for entry in entries:
             if entry.name.partition(".")[0] not in known and entry.stat().st_mtime < before:
-                Path(entry.path).unlink(missing_ok=True)
+                if entry.is_dir(follow_symlinks=False):  # an archive that was being unpacked
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                else:
+                    Path(entry.path).unlink(missing_ok=True)

@@ -13,7 +13,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from arena.exchange import encodings, intake, onward, tasks, uploads, wording
 from arena.exchange.formats.how import AS_FOUND, How
-from arena.exchange.forms import ImportForm
+from arena.exchange.forms import AddressForm, ImportForm
 from arena.exchange.models import Import
 from arena.exchange.plans import latest_set
 from arena.exchange.preview import by_place, first_look, layout_of
@@ -47,8 +47,13 @@ def import_new(request: HttpRequest) -> HttpResponseBase:
         )
         tasks.start(record)
         return redirect("import", record.public_id)
-    context = {"form": form, "kind": kind, "kinds": Import.Kind.choices, "columns": wording.COLUMNS[kind]}
-    context |= {"other_columns": wording.OTHER_COLUMNS[kind]}
+    context = {
+        "form": form,
+        "kind": kind,
+        "kinds": Import.Kind.choices,
+        "columns": wording.COLUMNS.get(kind, ()),
+    }
+    context |= {"other_columns": wording.OTHER_COLUMNS.get(kind, "")}
     status = 422 if form.is_bound else 200
     return render(request, "exchange/new.html", context | {"section": "corpus"}, status=status)
 
@@ -92,7 +97,8 @@ def _own(request: HttpRequest, public_id: str) -> Import:
 
 
 def _reading_form(record: Import, data: Any) -> ReadingForm | None:
-    if record.state == Import.State.DONE or not uploads.is_kept(record):
+    is_table = record.kind != Import.Kind.CAMPAIGN
+    if record.state == Import.State.DONE or not is_table or not uploads.is_kept(record):
         return None
     how, layout = How.from_json(record.options), layout_of(record)
     return ReadingForm(
@@ -108,9 +114,13 @@ def _reading_form(record: Import, data: Any) -> ReadingForm | None:
 def _show(request: HttpRequest, record: Import, form: ReadingForm | None, status: int = 200) -> HttpResponse:
     is_refused = record.state == Import.State.REFUSED
     asks = bool(form and is_refused and (form.words or form.proposal.models or form.lacks_columns))
+    is_campaign, is_kept = record.kind == Import.Kind.CAMPAIGN, uploads.is_kept(record)
     context = {
         "record": record,
         "form": form,
+        "is_kept": is_kept,
+        "address": AddressForm(initial={"target": record.target}) if is_campaign and is_kept else None,
+        "tables": list(wording.tables(record.contents)),
         "asks": asks,  # the file may be in order: it is to be said how it is read
         "onward": onward.columns_of(record),
         "personal": list(wording.personal(record.personal)),
@@ -118,7 +128,7 @@ def _show(request: HttpRequest, record: Import, form: ReadingForm | None, status
         "more_errors": record.error_count - len(record.errors),
         "all_errors": form is not None and uploads.errors_path(record).is_file(),
         "all_notes": form is not None and uploads.notes_path(record).is_file(),
-        "prompt_set": latest_set(record.team, record.target),
+        "prompt_set": None if is_campaign else latest_set(record.team, record.target),
         "section": "corpus",
     }
     return render(request, "exchange/page.html", context, status=status)
@@ -130,6 +140,8 @@ def _show(request: HttpRequest, record: Import, form: ReadingForm | None, status
 def import_reread(request: HttpRequest, public_id: str) -> HttpResponseBase:
     """Checks the file again, read as the form says."""
     record = _own(request, public_id)
+    if record.kind == Import.Kind.CAMPAIGN:
+        return _sent_elsewhere(request, record)
     form = _reading_form(record, request.POST)
     if form is None:
         return _gone(request)
@@ -138,6 +150,16 @@ def import_reread(request: HttpRequest, public_id: str) -> HttpResponseBase:
     if intake.read_otherwise(record, by_place(record, form.layout, form.chosen())):
         tasks.start(record)
     return redirect("import", public_id)
+
+
+def _sent_elsewhere(request: HttpRequest, record: Import) -> HttpResponseBase:
+    """A whole campaign under another address."""
+    form = AddressForm(request.POST)
+    if not uploads.is_kept(record):
+        return _gone(request)
+    if form.is_valid() and intake.send_to(record, form.cleaned_data["target"]):
+        tasks.start(record)
+    return redirect("import", record.public_id)
 
 
 @require_POST

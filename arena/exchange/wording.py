@@ -50,11 +50,43 @@ OTHER_COLUMNS = {
     "votes": _("Votes are also read as other arenas publish them. Other columns are named and ignored."),
 }
 
+# What the page of a whole campaign says of its tables, in this order; others aren't brought in.
+TABLES = {
+    "models": _("models"),
+    "prompt_sets": _("versions of prompt sets"),
+    "prompts": _("prompts"),
+    "responses": _("responses"),
+    "raters": _("raters"),
+    "guides": _("versions of the guide"),
+    "golds": _("golds"),
+    "battles": _("battles"),
+    "votes": _("votes"),
+    "exclusions": _("exclusions"),
+    "notes": _("notes of raters"),
+    "judges": _("judges"),
+    "judge_runs": _("judge runs"),
+    "judgments": _("judgments"),
+    "label_changes": _("changes of labels"),
+    "spot_checks": _("spot checks"),
+    "analysis_plans": _("versions of the analysis plan"),
+    "calibrations": _("calibrations"),
+    "calibration_labels": _("battles of calibrations"),
+}
+
 PERSONAL_KINDS = {
     EMAIL: _("e-mail addresses"),
     PHONE: _("phone numbers"),
     CARD: _("card numbers"),
 }
+
+
+def tables(contents: Mapping[str, Any]) -> Iterator[tuple[Any, int, int, int]]:
+    """Of a whole campaign: what a table holds, its rows, and how many are new here and known here."""
+    found = {name: (rows, known) for name, rows, known in contents.get("tables", [])}
+    for name, words in TABLES.items():
+        if name in found:
+            rows, known = found[name]
+            yield words, rows, rows - known, known
 
 
 def personal(found: Mapping[str, Any]) -> Iterator[str]:

@@ -59,6 +59,7 @@ OTHERS = {
     "SnapshotChart.failure SnapshotRun.reason Export.failure Vote.idempotency_key Origin.label Origin.key",
     # of a file: its name, how it is read, where personal data stands
     "Import.file_name Import.target Import.options Import.description Import.personal",
+    "Import.contents",
 }
 
 

@@ -1,11 +1,13 @@
 from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import IntegrityError
 
+from arena.campaigns.models import Campaign
 from arena.counted import counted
+from arena.exchange import wording
 from arena.exchange.formats.problems import RefusedError
-from arena.exchange.import_campaign import bring_back
+from arena.exchange.imports import OvertakenError, finish, new_record, plan_import
+from arena.exchange.shifts import StoppedError
 from arena.raters.models import Team
 
 
@@ -20,14 +22,14 @@ class Command(BaseCommand):
     def handle(self, *, source: Path, campaign: str, **_options):
         if not source.exists():
             raise CommandError(f"There is no {source}.")
+        plan = plan_import("campaign", Team.default(), campaign, source, source.name)
+        for notice in [*plan.notices, *wording.personal(plan.personal)]:
+            self.stdout.write(f"{source.name}: {notice}")
+        if not plan.is_sound:
+            raise CommandError(f"{plan.errors[0]}\nNothing was imported.")
         try:
-            brought = bring_back(source, Team.default(), campaign)
-        except RefusedError as refused:
-            raise CommandError(f"{refused.problem}\nNothing was imported.") from refused
-        except IntegrityError as error:
-            raise CommandError(
-                f"Some of these rows are here already ({error}). Nothing was imported."
-            ) from error
-        self.stdout.write(
-            self.style.SUCCESS(f"“{brought.slug}” imported: {counted(brought.battles.count(), 'battle')}.")
-        )
+            finish(new_record(plan), plan)
+        except (OvertakenError, StoppedError, RefusedError) as error:
+            raise CommandError(f"{error or 'The import was cancelled.'}\nNothing was imported.") from error
+        battles = Campaign.objects.get(slug=plan.target).battles.count()
+        self.stdout.write(self.style.SUCCESS(f"“{plan.target}” imported: {counted(battles, 'battle')}."))

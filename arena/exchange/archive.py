@@ -1,0 +1,178 @@
+"""An export as a folder, or taken out of the archive it came in: only the files that are read, as they were.
+
+An archive may come from anywhere. Nothing of it is written under a name of its own, what it says about itself
+isn't believed, and of files that nobody reads only the sums are taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from arena.counted import counted
+from arena.exchange.export_schema import TABLES
+from arena.exchange.exports import LAYOUT, SUMS
+from arena.exchange.formats.problems import RefusedError
+
+ABOUT = "campaign.json"
+READ = frozenset({SUMS, ABOUT, *(f"jsonl/{table.name}.jsonl" for table in TABLES)})
+MOST_FILES = 1_000
+LARGEST_ABOUT = 8 * 1024 * 1024  # bytes; of the sums, too
+_CHUNK = 1 << 20
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError, RuntimeError)
+
+
+@contextmanager
+def opened(source: Path | bytes, most_bytes: int | None = None, place: Path | None = None) -> Iterator[Path]:
+    """The export's folder, its sums checked.
+
+    `most_bytes`: what an archive may hold when it is unpacked; `place`: where it is.
+    """
+    if isinstance(source, Path) and source.is_dir():
+        check_sums(source)
+        yield source
+        return
+    name = source.name if isinstance(source, Path) else "the archive"
+    packed = source if isinstance(source, Path) else io.BytesIO(source)
+    if not zipfile.is_zipfile(packed):
+        raise RefusedError(f"{name} is neither the folder nor the .zip of an export")
+    with tempfile.TemporaryDirectory(prefix=f"{name[:40]}.", dir=place) as unpacked:
+        folder = Path(unpacked)
+        try:
+            with zipfile.ZipFile(packed) as archive:
+                _Unpacking(archive, folder, most_bytes).do()
+        except _DAMAGED as error:
+            raise RefusedError(f"the archive is damaged ({error}); get the export again") from error
+        yield folder
+
+
+def digest_of(source: Path | bytes) -> str:
+    """Of a folder that of its sums, which name everything in it."""
+    if isinstance(source, bytes):
+        return hashlib.sha256(source).hexdigest()
+    file = source / SUMS if source.is_dir() else source
+    if not file.is_file():
+        return ""
+    with file.open("rb") as opened_file:
+        return hashlib.file_digest(opened_file, "sha256").hexdigest()
+
+
+def about_of(folder: Path) -> dict[str, Any]:
+    """What the export says of its campaign; RefusedError for one of another layout."""
+    try:
+        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        layout = about["layout"]
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise RefusedError(f"{ABOUT}: {type(error).__name__}: {error}") from error
+    if layout != LAYOUT:
+        raise RefusedError(f"the export has the layout {layout}; this version reads {LAYOUT}")
+    return about
+
+
+def check_sums(folder: Path) -> None:
+    """Every file that the sums name is there and is as it was exported."""
+    if not (folder / SUMS).is_file():
+        raise RefusedError(f"{folder.name} is no export: it has no {SUMS}")
+    wanted = sums_in((folder / SUMS).read_bytes())
+    _compare(wanted, {name: digest_of(folder / name) for name in wanted if (folder / name).is_file()})
+
+
+def sums_in(told: bytes) -> dict[str, str]:
+    """By the name of each file, which lies within the export's folder."""
+    sums: dict[str, str] = {}
+    for number, line in enumerate(told.decode("utf-8", "replace").splitlines(), start=1):
+        wanted, _gap, name = line.partition("  ")
+        if not _is_inside(name):
+            raise RefusedError(f"{SUMS}: {name[:80]!r} is no file of an export", number)
+        sums[name] = wanted
+    return sums
+
+
+def _compare(wanted: dict[str, str], found: dict[str, str]) -> None:
+    for name, digest in wanted.items():
+        if name not in found:
+            raise RefusedError(f"{name} is missing from the export")
+        if found[name] != digest:
+            raise RefusedError(f"{name} isn't as it was exported; get the export again")
+    if ABOUT not in wanted:
+        raise RefusedError(f"{ABOUT} is missing from the export")
+
+
+def _is_inside(name: str) -> bool:
+    path = PurePosixPath(name)
+    return bool(name) and "\\" not in name and not path.is_absolute() and ".." not in path.parts
+
+
+@dataclass
+class _Unpacking:
+    archive: zipfile.ZipFile
+    folder: Path
+    most_bytes: int | None
+    unpacked: int = 0
+
+    def do(self) -> None:
+        entries = self._entries()
+        sums = next(entry for name, entry in entries.items() if name == SUMS)
+        if sums.file_size > LARGEST_ABOUT or entries.get(ABOUT, sums).file_size > LARGEST_ABOUT:
+            raise RefusedError(f"{SUMS} or {ABOUT} is larger than {LARGEST_ABOUT >> 20} MB")
+        found = {name: self._take(name, entry) for name, entry in entries.items()}
+        _compare(sums_in((self.folder / SUMS).read_bytes()), found)
+
+    def _entries(self) -> dict[str, zipfile.ZipInfo]:
+        """By their names within the one folder that holds an export."""
+        infos = [info for info in self.archive.infolist() if not info.is_dir()]
+        if len(infos) > MOST_FILES:
+            raise RefusedError(
+                f"the archive holds {counted(len(infos), 'file')}; an export holds {MOST_FILES:,} at most"
+            )
+        for info in infos:
+            if not _is_inside(info.filename) or info.external_attr >> 28 == 0o12:  # a symbolic link
+                raise RefusedError(f"the archive names {info.filename[:80]!r}, which is no file of an export")
+        tops = [info.filename[: -len(SUMS)] for info in infos if _is_sums(info.filename)]
+        if len(tops) != 1:
+            name = Path(self.archive.filename or "").name
+            raise RefusedError(f"{name} holds {counted(len(tops), 'export')}; one is needed")
+        within = [info for info in infos if info.filename.startswith(tops[0])]
+        entries = {info.filename.removeprefix(tops[0]): info for info in within}
+        if len(entries) != len(within):
+            raise RefusedError("the archive holds two files of one name")
+        return entries
+
+    def _take(self, name: str, entry: zipfile.ZipInfo) -> str:
+        """The file's digest; the file too, if it is one that is read."""
+        digest = hashlib.sha256()
+        with self.archive.open(entry) as packed:
+            if name not in READ:
+                self._copy(packed, digest, None)
+            else:
+                path = self.folder / name
+                path.parent.mkdir(exist_ok=True)
+                with path.open("wb") as file:
+                    self._copy(packed, digest, file)
+        return digest.hexdigest()
+
+    def _copy(self, packed: IO[bytes], digest: Any, file: IO[bytes] | None) -> None:
+        while chunk := packed.read(_CHUNK):
+            self.unpacked += len(chunk)
+            if self.most_bytes is not None and self.unpacked > self.most_bytes:
+                raise RefusedError(
+                    f"unpacked, the archive holds more than {self.most_bytes >> 20:,} MB; "
+                    "bring it in with manage.py import_campaign"
+                )
+            digest.update(chunk)
+            if file:
+                file.write(chunk)
+
+
+def _is_sums(name: str) -> bool:
+    return name.count("/") == 1 and name.endswith(f"/{SUMS}")

@@ -4,13 +4,13 @@ from rest_framework.routers import SimpleRouter
 from arena.api_schema import Schema
 from arena.exchange import api as exchange
 from arena.leaderboards import api as leaderboards
-from arena.leaderboards import table_api
+from arena.leaderboards import snapshot_api, table_api
 from arena.leaderboards.agreement import calibration_api, card_api
 
 router = SimpleRouter(use_regex_path=False)
 router.register("campaigns", leaderboards.CampaignViewSet, basename="api-campaign")
 router.register("leaderboards", leaderboards.LeaderboardViewSet, basename="api-leaderboard")
-router.register("snapshots", leaderboards.SnapshotViewSet, basename="api-snapshot")
+router.register("snapshots", snapshot_api.SnapshotViewSet, basename="api-snapshot")
 router.register("judge-cards", card_api.JudgeCardViewSet, basename="api-judge-card")
 router.register("calibrations", calibration_api.CalibrationViewSet, basename="api-calibration")
 router.register("imports", exchange.ImportViewSet, basename="api-import")

@@ -332,6 +332,11 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
+    "ENUM_NAME_OVERRIDES": {
+        "ImportKindEnum": "arena.exchange.models.Import.Kind",
+        "LookKindEnum": "arena.leaderboards.plans.looks.KINDS",
+        "CautionCodeEnum": "arena.leaderboards.boards.caution_codes.CODES",
+    },
 }
 
 # Hosts that an endpoint may name besides public addresses, as host or host:port; a local server must be here.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from arena.exchange.export_extract import CHUNK, Extract, Rows
+from arena.leaderboards.boards.snapshot_cautions import cautions_in
 from arena.leaderboards.models import Snapshot, Standing
+from arena.leaderboards.plans.looks import looks_of
 
 _STANDING = (
     "rating",
@@ -34,8 +36,11 @@ _STANDING = (
 
 def snapshots(extract: Extract) -> Rows:
     rows = Snapshot.objects.filter(leaderboard__campaign=extract.campaign, taken_at__lte=extract.at)
-    for row in rows.select_related("leaderboard__judge", "plan").order_by("pk"):
-        board = row.leaderboard
+    taken = list(rows.select_related("leaderboard__judge", "leaderboard__campaign", "plan").order_by("pk"))
+    looks = looks_of(taken)
+    for row in taken:
+        board, look = row.leaderboard, looks.get(row.pk)
+        cautions = cautions_in(row, list(row.standings.select_related("competitor"))).every
         copied = ("cutoff", "taken_at", "counts", "options", "coefficients", "warnings")
         yield {
             "snapshot": row.pk,
@@ -50,6 +55,10 @@ def snapshots(extract: Extract) -> Rows:
             "code_version": row.code_version,
             "seed": row.seed,
             "plan": row.plan.version if row.plan else None,
+            "look": look.kind if look else None,
+            "votes_cast": look.got if look else None,
+            "planned_votes": look.planned if look else None,
+            "cautions": [{"code": caution.code, "text": caution.text} for caution in cautions],
         }
 
 

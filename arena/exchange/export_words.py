@@ -6,10 +6,14 @@ import json
 from collections.abc import Iterator
 from datetime import UTC
 
+from django.db.models import Max
+
 from arena.exchange.export_extract import Extract
 from arena.exchange.export_left_out import LEFT_OUT
 from arena.exchange.export_schema import TABLES
+from arena.leaderboards.models import Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.looks import look_of, say_look
 
 
 def citation(extract: Extract) -> str:
@@ -43,7 +47,19 @@ def identifiers(extract: Extract) -> Iterator[str]:
         )
         yield "  - type: other"
         yield f"    value: sha256:{plan.sha256}"
-        yield f"    description: analysis plan {plan.version}, frozen {frozen}"
+        told = "; ".join((f"analysis plan {plan.version}, frozen {frozen}", *say_boards(extract, plan)))
+        yield f"    description: {json.dumps(told, ensure_ascii=False)}"
+
+
+def say_boards(extract: Extract, plan: AnalysisPlan) -> Iterator[str]:
+    """Of each board registered under it the newest snapshot, and whether that is an interim look or final."""
+    taken = Snapshot.objects.filter(plan=plan, taken_at__lte=extract.at)
+    newest = taken.order_by("leaderboard").values("leaderboard").annotate(last=Max("pk")).values("last")
+    snapshots = Snapshot.objects.filter(pk__in=newest).select_related("leaderboard__campaign", "plan")
+    for snapshot in snapshots.order_by("leaderboard"):
+        look = look_of(snapshot, plan)
+        said = say_look(look) if look else "judgments, of which a plan names no number"
+        yield f"snapshot {snapshot.pk} of {snapshot.leaderboard.slug}, {said}"
 
 
 def readme(extract: Extract, rows: dict[str, int]) -> str:

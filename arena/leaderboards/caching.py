@@ -1,5 +1,6 @@
-"""What caches may keep: a snapshot never changes but for the names in it; while raters vote blind, nothing of
-theirs is kept, and a page only by whoever hasn't signed in.
+"""What caches may keep: nothing that they don't ask about again each time. A snapshot's numbers never change;
+the names in it may, what its plan calls it, and who may see it. While raters vote blind nothing of theirs is
+kept, and a page only by whoever hasn't signed in.
 """
 
 from __future__ import annotations
@@ -16,8 +17,7 @@ from rest_framework.request import Request
 
 from arena.leaderboards.citation import cite
 from arena.leaderboards.models import Leaderboard, Snapshot
-
-YEAR = 365 * 24 * 60 * 60
+from arena.leaderboards.plans.looks import looks_of
 
 
 def cached(
@@ -25,27 +25,27 @@ def cached(
     snapshot: Snapshot,
     form: str,
     make: Callable[[], HttpResponseBase],
-    *,
-    is_its_own_address: bool,
 ) -> HttpResponseBase:
     """304 without making anything if the visitor has it; `form` tells the representations apart."""
     asked = request._request if isinstance(request, Request) else request
-    known = f"{snapshot.pk}\n{snapshot.taken_at}\n{form}\n{_names(snapshot)}"
+    known = f"{snapshot.pk}\n{snapshot.taken_at}\n{form}\n{_changeable(snapshot)}"
     etag = quote_etag(hashlib.sha256(known.encode()).hexdigest()[:32])
     response = get_conditional_response(asked, etag=etag) or make()
     response["ETag"] = etag
-    response["Cache-Control"] = _cache_control(snapshot.leaderboard, is_its_own_address)
+    response["Cache-Control"] = _cache_control(snapshot.leaderboard)
     patch_vary_headers(response, ["Accept", "Authorization", "Cookie"])
     return response
 
 
-def _names(snapshot: Snapshot) -> str:
-    """What a snapshot is called by, and its models: they may be renamed."""
+def _changeable(snapshot: Snapshot) -> str:
+    """What a snapshot is called by, and its models, which may be renamed; and whether it is final by now."""
     board = snapshot.leaderboard
     models = snapshot.standings.order_by("competitor").values_list(
         "competitor", "competitor__name", "competitor__organisation"
     )
-    return json.dumps([cite(snapshot), board.slug, board.campaign.slug, list(models)])
+    look = looks_of([snapshot]).get(snapshot.pk)
+    called = [cite(snapshot), board.slug, board.campaign.slug, look and look.kind]
+    return json.dumps([*called, list(models)])
 
 
 def kept_if_public(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -67,9 +67,8 @@ def kept_if_public(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
     return wrapped
 
 
-def _cache_control(leaderboard: Leaderboard, is_its_own_address: bool) -> str:
+def _cache_control(leaderboard: Leaderboard) -> str:
     if leaderboard.campaign.is_voting_blind:
         return "private, no-store"
     who = "public" if leaderboard.visibility == Leaderboard.Visibility.PUBLIC else "private"
-    # The newest snapshot's address gives another one tomorrow: it is asked about every time.
-    return f"{who}, max-age={YEAR}, immutable" if is_its_own_address else f"{who}, no-cache"
+    return f"{who}, no-cache"

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from arena.leaderboards.boards.snapshot_cautions import cautions_in
 from arena.leaderboards.models import Snapshot
+from arena.leaderboards.plans.looks import looks_of
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 CSV, JSON, PARQUET = "csv", "json", "parquet"
@@ -37,6 +39,9 @@ _ORIGIN = {
     "plan": "count",
     "plan_frozen_at": "text",
     "plan_sha256": "text",
+    "look": "text",
+    "votes_cast": "count",
+    "planned_votes": "count",
 }
 _STANDINGS = {
     "rank_lower": "count",
@@ -101,6 +106,9 @@ _COEFFICIENTS = {
 }
 
 
+_CAUTIONS = {"code": "text", "text": "text"}
+
+
 def _standings(snapshot: Snapshot) -> Iterator[Row]:
     for s in snapshot.standings.select_related("competitor"):
         names = (s.competitor.name, s.competitor.organisation)
@@ -135,11 +143,17 @@ def _coefficients(snapshot: Snapshot) -> Iterator[Row]:
         yield tuple(coefficient.get(name) for name in _COEFFICIENTS)
 
 
+def _cautions(snapshot: Snapshot) -> Iterator[Row]:
+    for caution in cautions_in(snapshot, list(snapshot.standings.select_related("competitor"))).every:
+        yield caution.code, caution.text
+
+
 _TABLES: dict[str, tuple[dict[str, str], Callable[[Snapshot], Iterator[Row]]]] = {
     "standings": (_STANDINGS, _standings),
     "pairs": (_PAIRS, _pairs),
     "categories": (_CATEGORIES, _categories),
     "coefficients": (_COEFFICIENTS, _coefficients),
+    "cautions": (_CAUTIONS, _cautions),
 }
 TABLES = tuple(_TABLES)
 # Pairs and categories are kept for a leaderboard's newest snapshot alone.
@@ -147,23 +161,32 @@ OF_NEWEST = ("pairs", "categories")
 
 
 def table_of(snapshot: Snapshot, name: str) -> Table:
-    """Each line says which snapshot it is from, how many of its votes were simulated, and which analysis plan
-    it is registered under; without one it explores.
+    """Each line says which snapshot it is from, how many of its votes were simulated, which analysis plan it
+    is registered under, and whether it is an interim look or the final one; without a plan it explores.
     """
-    plan = snapshot.plan
     columns, lines = _TABLES[name]
     origin = (
         snapshot.leaderboard.slug,
         snapshot.pk,
         snapshot.cutoff.isoformat(),
         snapshot.counts["simulated"],
-        *(
-            (plan.version, plan.frozen_at.isoformat(), plan.sha256)
-            if plan and plan.frozen_at
-            else (None,) * 3
-        ),
+        *_registration(snapshot),
     )
     return Table(columns | _ORIGIN, [(*line, *origin) for line in lines(snapshot)])
+
+
+def _registration(snapshot: Snapshot) -> Row:
+    plan, look = snapshot.plan, looks_of([snapshot]).get(snapshot.pk)
+    frozen = (
+        (plan.version, plan.frozen_at.isoformat(), plan.sha256) if plan and plan.frozen_at else (None,) * 3
+    )
+    return (*frozen, *((look.kind, look.got, look.planned) if look else (None,) * 3))
+
+
+def form_of(snapshot: Snapshot, name: str) -> str:
+    """What a table is made of beside the snapshot's rows and names: its columns; of cautions all they say."""
+    lines = list(_cautions(snapshot)) if name == "cautions" else []
+    return json.dumps([*_TABLES[name][0], *_ORIGIN, *lines])
 
 
 def as_file(table: Table, kind: str) -> bytes:

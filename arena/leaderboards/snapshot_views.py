@@ -12,17 +12,14 @@ from django.views.decorators.http import require_GET
 
 from arena.leaderboards import downloads
 from arena.leaderboards.boards import board_facts
-from arena.leaderboards.boards.board_cautions import care_of
-from arena.leaderboards.boards.board_page import source_of
-from arena.leaderboards.boards.board_rows import Column, flags_in_words, rank_words
+from arena.leaderboards.boards.board_rows import flags_in_words, rank_words
 from arena.leaderboards.boards.option_words import interval_words, option_label, option_words
+from arena.leaderboards.boards.snapshot_cautions import cautions_in
 from arena.leaderboards.caching import kept_if_public
 from arena.leaderboards.citation import cite
-from arena.leaderboards.defaults import BOARDS, Board
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
 from arena.leaderboards.plans.looks import say_looks
-from arena.leaderboards.plans.registration import board_name
-from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
+from arena.leaderboards.plans.registration_words import address_of_plans
 from arena.leaderboards.sentences import signed, written
 from arena.leaderboards.snapshot_diff import Diff, Moved, diff_of
 from arena.row_numbers import as_id
@@ -57,17 +54,6 @@ def snapshot_list(request: HttpRequest, campaign: str, slug: str) -> HttpRespons
     return render(request, "leaderboards/snapshots.html", context)
 
 
-def _column_of(snapshot: Snapshot, standings: list[Standing]) -> Column:
-    """A board of a part, or with policies of its own, goes by its name."""
-    leaderboard = snapshot.leaderboard
-    known = board_name(leaderboard)
-    board = next(
-        (board for board in BOARDS if board.name == known),
-        Board(known, leaderboard.name, leaderboard.subset, leaderboard.style_control),
-    )
-    return Column(board, leaderboard, snapshot, None, {one.competitor_id: one for one in standings})
-
-
 @require_GET
 @kept_if_public
 def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
@@ -80,6 +66,7 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
         raise Http404
     leaderboard = snapshot.leaderboard
     standings = list(snapshot.standings.select_related("competitor"))
+    cautions = cautions_in(snapshot, standings)
     context = {
         "campaign": leaderboard.campaign,
         "leaderboard": leaderboard,
@@ -97,10 +84,10 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
         ],
         "tables": downloads.TABLES,
         "kinds": list(downloads.MEDIA_TYPES),
-        "simulated": board_facts.say_simulated([snapshot]),
+        "simulated": cautions.simulated,
         "plans": address_of_plans(leaderboard.campaign),
-        "care": care_of([_column_of(snapshot, standings)], source_of(leaderboard)),
-        "registered": "; ".join(say_registered([snapshot])),
+        "care": cautions.care,
+        "registered": "; ".join(cautions.registered),
         "section": "boards",
     }
     return render(request, "leaderboards/snapshot.html", context)

@@ -49,9 +49,7 @@ class TableView(APIView):
             raise NotFound
         return snapshot
 
-    def file(
-        self, request: Request, snapshot: Snapshot, table: str, kind: str, is_its_own_address: bool
-    ) -> HttpResponseBase:
+    def file(self, request: Request, snapshot: Snapshot, table: str, kind: str) -> HttpResponseBase:
         if table not in downloads.TABLES or kind not in downloads.MEDIA_TYPES:
             tables, kinds = ", ".join(downloads.TABLES), ", ".join(downloads.MEDIA_TYPES)
             raise NotFound(f"There is no {table}.{kind}; tables are {tables}, each as {kinds}.")
@@ -66,9 +64,7 @@ class TableView(APIView):
             response["Content-Disposition"] = f'attachment; filename="{name}"'
             return response
 
-        return cached(
-            request, snapshot, f"{table}.{kind} with plan", make, is_its_own_address=is_its_own_address
-        )
+        return cached(request, snapshot, f"{table}.{kind} {downloads.form_of(snapshot, table)}", make)
 
 
 def look_whether_kept(snapshot: Snapshot, table: str) -> None:
@@ -79,12 +75,12 @@ def look_whether_kept(snapshot: Snapshot, table: str) -> None:
 class SnapshotTable(TableView):
     @extend_schema(parameters=_PARAMETERS, responses=_FILES, operation_id="snapshots_table_retrieve")
     def get(self, request: Request, pk: int, table: str, kind: str) -> HttpResponseBase:
-        """One table of a snapshot: CSV, JSON or Parquet. It never changes and may be kept."""
-        return self.file(request, self.find(request, pk=pk), table, kind, True)
+        """One table of a snapshot: CSV, JSON or Parquet. Its numbers never change."""
+        return self.file(request, self.find(request, pk=pk), table, kind)
 
 
 class LatestTable(TableView):
     @extend_schema(parameters=_PARAMETERS, responses=_FILES, operation_id="leaderboards_table_retrieve")
     def get(self, request: Request, slug: str, table: str, kind: str) -> HttpResponseBase:
         """One table of a leaderboard's newest snapshot: CSV, JSON or Parquet."""
-        return self.file(request, self.find(request, leaderboard__slug=slug), table, kind, False)
+        return self.file(request, self.find(request, leaderboard__slug=slug), table, kind)

@@ -12,7 +12,6 @@ from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns.models import Campaign
 from arena.leaderboards import downloads, tasks
-from arena.leaderboards.api import SnapshotSerializer
 from arena.leaderboards.boards import board_page, compare_page, model_page
 from arena.leaderboards.boards.board_list import list_campaigns, visible_boards
 from arena.leaderboards.boards.board_view import SORTS, View
@@ -24,6 +23,7 @@ from arena.leaderboards.forms import VisibilityForm
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
 from arena.leaderboards.packing import packed
 from arena.leaderboards.schedule import request_snapshots
+from arena.leaderboards.snapshot_api import answer_whole
 from arena.leaderboards.visible import get_visible_campaign
 from arena.raters import access
 from arena.raters.models import Role
@@ -167,7 +167,7 @@ def chart_file(
         return response
 
     known = f"chart {chart.pk} {form} {file_name}"
-    return cached(request, snapshot, known, make_file, is_its_own_address=False)
+    return cached(request, snapshot, known, make_file)
 
 
 def turns_of(page: board_page.Page, view: View) -> list[tuple[str, str]]:
@@ -222,17 +222,12 @@ def board_csv(request: HttpRequest, campaign: str, slug: str) -> HttpResponseBas
         response["Content-Disposition"] = f'attachment; filename="{slug}-snapshot-{snapshot.pk}.csv"'
         return response
 
-    return cached(request, snapshot, "board csv", make, is_its_own_address=False)
+    return cached(request, snapshot, f"board csv {downloads.form_of(snapshot, 'standings')}", make)
 
 
 @require_GET
 def board_json(request: HttpRequest, campaign: str, slug: str) -> HttpResponseBase:
-    snapshot = get_latest(request, campaign, slug)
-
-    def make() -> HttpResponse:
-        return JsonResponse(SnapshotSerializer(snapshot).data)
-
-    return cached(request, snapshot, "board json", make, is_its_own_address=False)
+    return answer_whole(request, get_latest(request, campaign, slug), JsonResponse)
 
 
 def get_latest(request: HttpRequest, campaign: str, slug: str) -> Snapshot:

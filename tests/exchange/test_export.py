@@ -162,7 +162,7 @@ def test_an_exports_citation_identifies_its_frozen_plans(spring, run, tmp_path):
     run("export_campaign", "spring", "--out", tmp_path / "out")
     told = (tmp_path / "out" / "CITATION.cff").read_text()
     assert f"identifiers:\n  - type: other\n    value: sha256:{plan.sha256}\n" in told
-    assert told.count("    description: analysis plan 1, frozen ") == told.count("- type: other") == 1
+    assert told.count('    description: "analysis plan 1, frozen ') == told.count("- type: other") == 1
 
 
 def jsonl(folder, table: str) -> list[dict]:

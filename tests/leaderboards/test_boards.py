@@ -131,7 +131,7 @@ def test_twice_as_much_has_the_interval_of_its_coefficient_in_its_own_unit():
 def test_simulated_votes_are_named_wherever_they_are_shown(joust, signed_in):
     ravi = signed_in("ravi")
     page = text_of(ravi.get(PAGE))
-    assert "All 600 votes on this page are simulated." in page
+    assert "All 600 votes here are simulated." in page
     assert "In simulated votes, " in page
     listed = text_of(ravi.get("/boards/"))
     assert "In simulated votes, " in listed

@@ -102,7 +102,7 @@ def test_groups_that_nothing_connects_are_told_with_two_models_if_they_stand_apa
 
 def test_every_page_says_once_that_votes_are_simulated(overall, signed_in):
     drawing.draw(overall)
-    assert pages_that_say("All 600 votes on this page are simulated.", signed_in) == set(EVERY)
+    assert pages_that_say("All 600 votes here are simulated.", signed_in) == set(EVERY)
 
 
 def test_intervals_that_lean_on_the_fits_own_error_are_counted(overall, signed_in):

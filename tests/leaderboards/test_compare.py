@@ -90,7 +90,7 @@ def test_the_sentence_says_who_is_ahead_and_the_answer_whether_to_replace(joust,
     words = text_of(ravi.get(PAGE, {"a": "Inlet", "b": "Ember"}))
     assert f"In simulated votes, Ember is ahead of Inlet by {gap:.0f} points." in words
     assert "Inlet in place of Ember? Don&#x27;t replace: Inlet is worse." in words
-    assert "All 600 votes on this page are simulated." in words
+    assert "All 600 votes here are simulated." in words
     words = text_of(ravi.get(PAGE, {"a": "Ember", "b": "Inlet"}))
     assert (
         "Ember in place of Inlet? Replace: Ember isn&#x27;t worse by 10 points or more (p &lt; 0.001). "

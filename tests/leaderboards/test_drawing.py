@@ -257,7 +257,7 @@ def test_the_page_shows_images_beside_their_tables(joust, signed_in):
     for standing in overall().standings.select_related("competitor"):
         row = f"{standing.competitor.name} {standing.rating:.0f} {standing.lower:.0f} {standing.upper:.0f}"
         assert row in words
-    assert "votes on this page are simulated" in words
+    assert "votes here are simulated" in words
 
 
 def test_until_they_are_drawn_there_are_the_tables(joust, signed_in):

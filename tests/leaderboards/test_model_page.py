@@ -98,7 +98,7 @@ def test_it_is_shown_to_those_who_may_see_the_boards(joust, client, signed_in):
     show_to(joust.campaign, "public")
     response = client.get(PAGE, {"name": "Grove"})
     assert response.status_code == 200
-    assert "All 600 votes on this page are simulated." in text_of(response)
+    assert "All 600 votes here are simulated." in text_of(response)
 
 
 def test_the_board_links_to_it(joust, signed_in):

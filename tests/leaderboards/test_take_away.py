@@ -67,6 +67,7 @@ def rows_of(content: bytes, kind: str) -> list[dict]:
         ("pairs", 10, {"model_a", "model_b", "difference", "p_adjusted", "verdict"}),
         ("categories", 10, {"category", "model", "rating"}),
         ("coefficients", 4, {"name", "points", "per_doubling"}),
+        ("cautions", 3, {"code", "text", "look", "plan"}),
     ],
 )
 def test_every_table_comes_in_every_kind(joust, signed_in, table, count, columns, kind):
@@ -128,7 +129,7 @@ def test_the_address_says_which_kind_whatever_is_accepted(joust, signed_in):
 def test_an_unknown_table_is_not_found_and_the_known_are_named(joust, signed_in, file):
     response = signed_in("ravi").get(f"{LATEST}/{file}")
     assert response.status_code == 404
-    assert "standings, pairs, categories, coefficients" in response.json()["detail"]
+    assert "standings, pairs, categories, coefficients, cautions" in response.json()["detail"]
     assert "csv, json, parquet" in response.json()["detail"]
 
 
@@ -163,20 +164,27 @@ def addresses(snapshot: Snapshot) -> tuple[str, str]:
     return f"{API}/snapshots/{snapshot.pk}/", f"{API}/snapshots/{snapshot.pk}/standings.parquet"
 
 
-def test_a_public_snapshots_own_address_may_be_kept_for_good(joust, client):
+def test_a_snapshots_own_address_may_be_kept_and_is_asked_about_each_time(joust, client):
     small, by_slug = joust
     publish(small.campaign)
+    known = {}
     for path in addresses(by_slug["joust-overall"]):
         response = client.get(path)
-        assert response["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert response["Cache-Control"] == "public, no-cache"
         assert {"Cookie", "Authorization"} <= set(response["Vary"].split(", "))
+        known[path] = {"If-None-Match": response["ETag"]}
+        assert client.get(path, headers=known[path]).status_code == 304
+    Competitor.objects.filter(name="Ember").update(name="Cinder")
+    assert [client.get(path, headers=tag).status_code for path, tag in known.items()] == [200, 200]
+    publish(small.campaign, "private")
+    assert [client.get(path, headers=tag).status_code for path, tag in known.items()] == [404, 404]
 
 
 def test_what_only_some_may_see_is_kept_by_their_browsers_alone(joust, signed_in):
     small, by_slug = joust
     publish(small.campaign, "signed_in")
     for path in addresses(by_slug["joust-overall"]):
-        assert signed_in("mallory").get(path)["Cache-Control"] == "private, max-age=31536000, immutable"
+        assert signed_in("mallory").get(path)["Cache-Control"] == "private, no-cache"
 
 
 def test_nothing_is_kept_while_raters_vote_blind(joust, signed_in):
@@ -337,14 +345,15 @@ def test_pairs_of_a_board_that_is_taken_anew_meanwhile_are_gone_and_not_empty(
     monkeypatch.setattr(downloads, "table_of", after_the_next)
     response = ravi.get(f"{API}/snapshots/{snapshot.pk}/pairs.csv")
     assert response.status_code == 404
-    assert "immutable" not in response.get("Cache-Control", "")
+    assert "public" not in response.get("Cache-Control", "")
 
 
 @pytest.mark.parametrize("renamed", ["a model", "a model's organisation", "the board", "the team"])
 def test_a_new_name_is_told_to_whoever_has_the_old_one(joust, client, renamed):
-    small, _by_slug = joust
+    small, by_slug = joust
     publish(small.campaign)
-    paths = [f"{LATEST}/", f"{LATEST}/standings.json", "/boards/joust/joust-overall.json"]
+    own = [f"{API}/snapshots/{by_slug['joust-overall'].pk}/{end}" for end in ("", "pairs.parquet")]
+    paths = [f"{LATEST}/", f"{LATEST}/standings.json", "/boards/joust/joust-overall.json", *own]
     known = {path: client.get(path)["ETag"] for path in paths}
     ember = Competitor.objects.filter(name="Ember")
     if renamed == "a model":

@@ -76,7 +76,7 @@ def say_simulated(campaign: Campaign) -> str:
 
 def say_texts(figures: dict[str, Any]) -> str:
     """Where prompts say the same; figures from before they were one cluster don't know it."""
-    return " ".join(about_texts(figures)) if "prompts" in figures else ""
+    return " ".join(text for _code, text in about_texts(figures)) if "prompts" in figures else ""
 
 
 def people_agree(people: dict[str, Any]) -> dict[str, Any] | None:

@@ -313,7 +313,7 @@ def _cautions(figures: Plain) -> Iterator[str]:
         )
     yield from _about_canaries(figures)
     counts = figures["counts"]
-    yield from about_texts(counts)
+    yield from (text for _code, text in about_texts(counts))
     if counts["stopped"]:
         words = ngettext(
             "%(n)s judgment was cancelled or stopped by a budget. It's in no figure.",

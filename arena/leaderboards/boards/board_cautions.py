@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from arena.leaderboards import sentences
+from arena.leaderboards.boards.caution_codes import code_of
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.looks import look_of, say_early
 from arena.leaderboards.style_words import feature
@@ -25,11 +26,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Caution:
-    """`boards` names the boards it holds for, empty: all that are shown · judge: whose card says more."""
+    """code: one of `CODES`, for programs · boards: those it holds for by name, empty: all that are shown ·
+    judge: whose card says more.
+    """
 
+    code: str
     text: str
     boards: str = ""
     judge: int | None = None
+
+
+Said = tuple[str, str]
+"""A code and a sentence."""
 
 
 @dataclass(frozen=True)
@@ -75,23 +83,25 @@ def _always(source: Source, leave: Collection[str]) -> Iterator[Caution]:
     """What holds of every board of its kind."""
     if RANKS not in leave:
         yield Caution(
+            "rank_sets",
             _(
                 "Ranks are sets: at 95 % confidence, for all models at once, a model may hold any place in"
                 " its set."
-            )
+            ),
         )
     if source.kind == Leaderboard.Source.JUDGE and source.judge:
         words = _(
             "All judgments are one judge’s: the intervals say nothing about another judge, or about people."
         )
-        yield Caution(words, judge=source.judge.pk)
+        yield Caution("one_judge", words, judge=source.judge.pk)
     elif source.kind == Leaderboard.Source.PANEL:
         yield Caution(
+            "panel",
             _(
                 "A row is what most judges of the same two responses found; without a majority it counts as"
                 " orders that disagree. Of several judges with one model only the newest is heard. The"
                 " intervals say nothing about other judges, or about people."
-            )
+            ),
         )
 
 
@@ -99,37 +109,37 @@ def cautions_of(
     columns: Sequence[Column], *, about: Collection[int] = (), leave: Collection[str] = ()
 ) -> list[Caution]:
     shown = [column for column in columns if column.snapshot]
-    where: dict[str, list[str]] = {}
+    where: dict[Said, list[str]] = {}
     for column in shown:
         if column.snapshot and column.snapshot.counts["votes"] < FEW_VOTES:
             few = _("Fewer than 100 votes: take every number for a sketch.")
-            where.setdefault(few, []).append(column.board.title)
+            where.setdefault(("few_votes", few), []).append(column.board.title)
     for column in shown:
         if column.snapshot:
-            for text in (
+            for said in (
                 *_about_models(column, about),
                 *_cautions(column, column.snapshot, about, leave),
             ):
-                where.setdefault(text, []).append(column.board.title)
+                where.setdefault(said, []).append(column.board.title)
     return [
-        Caution(text, "" if len(boards) == len(shown) else sentences.list_names(boards))
-        for text, boards in where.items()
+        Caution(code, text, "" if len(boards) == len(shown) else sentences.list_names(boards))
+        for (code, text), boards in where.items()
     ]
 
 
 def _cautions(
     column: Column, snapshot: Snapshot, about: Collection[int], leave: Collection[str]
-) -> Iterator[str]:
+) -> Iterator[Said]:
     counts = snapshot.counts
     look = look_of(snapshot, snapshot.plan) if snapshot.plan else None
     if look is not None and look.is_interim:
-        yield say_early(look)
+        yield "interim_look", say_early(look)
     if ALONE not in leave and not counts.get("combined", {"used": True})["used"]:
-        yield _("No judge is heard here: these are the votes of people alone.")
+        yield "no_judge_heard", _("No judge is heard here: these are the votes of people alone.")
     yield from about_texts(counts)
     for warning in snapshot.warnings:
         if not (about and _is_of_others(warning, column, about)):
-            yield warning
+            yield code_of(warning), warning
     yield from _about_errors(counts.get("models_own_error", 0), len(column.standings))
     yield from _about_policies(counts.get("policy_moves", []), snapshot.options, RANKS not in leave)
     if RANKS not in leave:
@@ -139,27 +149,34 @@ def _cautions(
         yield from _about_moves(counts.get("moves"))
     # That a board of hard prompts leaves out the others is its definition.
     left_out = {reason: n for reason, n in counts["left_out"].items() if reason != "not_hard"}
-    yield from sentences.say_left_out(left_out)
+    for reason, text in zip(left_out, sentences.say_left_out(left_out), strict=True):
+        yield f"left_out_{reason}", text
     if counts["votes_about_blank_responses"]:
-        yield say_blank(counts["votes_about_blank_responses"], counts["blank_responses"])
+        yield "blank_responses", say_blank(counts["votes_about_blank_responses"], counts["blank_responses"])
 
 
 # Points by which moves and ratings may differ without a word: what rounding makes of them.
 SAME_MEAN = 1.0
 
 
-def _about_moves(moves: Mapping[str, Any] | None) -> Iterator[str]:
+def _about_moves(moves: Mapping[str, Any] | None) -> Iterator[Said]:
     """Other models may be in the mean of the two boards than in that of both."""
     if moves is None:
         return
     if not moves["mean_of"]:
-        yield _("No move from the overall board is told: fewer than two models are well measured on both.")
+        yield (
+            "no_moves",
+            _("No move from the overall board is told: fewer than two models are well measured on both."),
+        )
     elif abs(moves["offset"]) >= SAME_MEAN:
         words = _(
             "Moves are against the mean of the %(n)s models that are well measured on both boards; ratings as"
             " shown differ by %(points)s points more, for other models are in their means."
         )
-        yield words % {"n": f"{moves['mean_of']:,}", "points": sentences.signed(moves["offset"])}
+        yield (
+            "moves_mean",
+            words % {"n": f"{moves['mean_of']:,}", "points": sentences.signed(moves["offset"])},
+        )
 
 
 def _is_of_others(warning: str, column: Column, about: Collection[int]) -> bool:
@@ -190,7 +207,7 @@ ABOUT_MODEL = {
 }
 
 
-def _about_models(column: Column, about: Collection[int]) -> Iterator[str]:
+def _about_models(column: Column, about: Collection[int]) -> Iterator[Said]:
     """The flags of the page's models, but for those that all have: a warning says these already."""
     if not about:
         return
@@ -201,7 +218,7 @@ def _about_models(column: Column, about: Collection[int]) -> Iterator[str]:
             continue
         for flag in standing.flags:
             if flag in ABOUT_MODEL and (flag not in common or len(column.standings) <= len(about)):
-                yield ABOUT_MODEL[flag] % {"name": standing.competitor.name}
+                yield f"model_{flag}", ABOUT_MODEL[flag] % {"name": standing.competitor.name}
 
 
 def say_blank(votes: int, responses: int) -> str:
@@ -216,7 +233,7 @@ def say_blank(votes: int, responses: int) -> str:
 
 def _about_policies(
     moves: Sequence[Mapping[str, Any]], options: Mapping[str, Any], in_ranks: bool
-) -> Iterator[str]:
+) -> Iterator[Said]:
     """The other policy that moves a rank most; where none moves one there is nothing to say."""
     moved = [move for move in moves if move["largest_rank_move"]]
     if not moved:
@@ -232,10 +249,10 @@ def _about_policies(
         words = _(
             "Ratings hang on how draws are counted: if %(policy)s, a model moves by up to %(how_far)s points."
         )
-    yield words % {"policy": _policy(worst, options), "how_far": how_far}
+    yield "draws", words % {"policy": _policy(worst, options), "how_far": how_far}
 
 
-def _about_errors(own: int, models: int) -> Iterator[str]:
+def _about_errors(own: int, models: int) -> Iterator[Said]:
     """Older snapshots don't say how many."""
     if own:
         words = ngettext(
@@ -245,14 +262,14 @@ def _about_errors(own: int, models: int) -> Iterator[str]:
             " or prompts, likeness among votes made them narrower, which isn’t trusted.",
             own,
         )
-        yield words % {"n": f"{own:,}", "all": f"{models:,}"}
+        yield "own_error", words % {"n": f"{own:,}", "all": f"{models:,}"}
 
 
 FRAGILE = 0.01
 """Of the votes: where so few decide who is first, the board says so."""
 
 
-def _about_first(column: Column, told: Mapping[str, Any] | None, about: Collection[int]) -> Iterator[str]:
+def _about_first(column: Column, told: Mapping[str, Any] | None, about: Collection[int]) -> Iterator[Said]:
     """Of a model that is called first: few votes that hold it there."""
     if told is None or told["votes"] > FRAGILE * told["of"]:
         return
@@ -269,7 +286,7 @@ def _about_first(column: Column, told: Mapping[str, Any] | None, about: Collecti
         told["votes"],
     )
     names = {"leader": leader.competitor.name, "successor": successor.competitor.name}
-    yield words % (names | {"n": f"{told['votes']:,}", "all": f"{told['of']:,}"})
+    yield "order_hangs", words % (names | {"n": f"{told['votes']:,}", "all": f"{told['of']:,}"})
 
 
 def _policy(move: Mapping[str, Any], options: Mapping[str, Any]) -> str:
@@ -284,19 +301,19 @@ def _policy(move: Mapping[str, Any], options: Mapping[str, Any]) -> str:
 ONE_SIDED, SPARSE = 0.25, 0.1
 
 
-def _about_votes(snapshot: Snapshot, about: Collection[int]) -> Iterator[str]:
+def _about_votes(snapshot: Snapshot, about: Collection[int]) -> Iterator[Said]:
     """A hub, sides that never change, features of style that hardly ever differ; older ones don't know."""
     counts = snapshot.counts
     if counts.get("hub") and not (len(about) > 1 and counts["hub"] in about):
         hub = snapshot.standings.select_related("competitor").get(competitor=counts["hub"])
         words = _("%(name)s stands in %(share)s %% of the votes: most models are compared through it alone.")
-        yield words % {"name": hub.competitor.name, "share": f"{100 * counts['hub_share']:.0f}"}
+        yield "hub", words % {"name": hub.competitor.name, "share": f"{100 * counts['hub_share']:.0f}"}
     if counts.get("one_sided", 0) >= ONE_SIDED:
         words = _(
             "In %(share)s %% of the votes the same model of the two always stood first: that it won can’t be"
             " told from that it was seen first."
         )
-        yield words % {"share": f"{100 * counts['one_sided']:.0f}"}
+        yield "one_sided", words % {"share": f"{100 * counts['one_sided']:.0f}"}
     weighed = {coefficient["name"] for coefficient in snapshot.coefficients}
     for name, differing in counts.get("differing", {}).items():
         if name in weighed and differing < SPARSE * counts["votes"]:
@@ -310,10 +327,10 @@ def _about_votes(snapshot: Snapshot, about: Collection[int]) -> Iterator[str]:
                 "n": f"{differing:,}",
                 "all": f"{counts['votes']:,}",
             }
-            yield told[0].upper() + told[1:]
+            yield "sparse_feature", told[0].upper() + told[1:]
 
 
-def about_texts(counts: Mapping[str, Any]) -> Iterator[str]:
+def about_texts(counts: Mapping[str, Any]) -> Iterator[Said]:
     """Prompts that say the same: one question in a snapshot of today, several in one from before."""
     prompts = counts["prompts"]
     if (texts := counts.get("distinct_texts", prompts)) < prompts:
@@ -324,7 +341,7 @@ def about_texts(counts: Mapping[str, Any]) -> Iterator[str]:
             " question in every interval.",
             texts,
         )
-        yield words % {"texts": f"{texts:,}", "prompts": f"{prompts:,}"}
+        yield "same_texts", words % {"texts": f"{texts:,}", "prompts": f"{prompts:,}"}
     if (texts := counts.get("prompt_texts", prompts)) < prompts:
         words = ngettext(
             "The %(prompts)s prompts have only %(texts)s text among them: prompts of one text count as"
@@ -333,4 +350,4 @@ def about_texts(counts: Mapping[str, Any]) -> Iterator[str]:
             " independent, so the intervals are too narrow.",
             texts,
         )
-        yield words % {"texts": f"{texts:,}", "prompts": f"{prompts:,}"}
+        yield "same_texts_independent", words % {"texts": f"{texts:,}", "prompts": f"{prompts:,}"}

@@ -52,15 +52,15 @@ def say_simulated(snapshots: Sequence[Snapshot]) -> str:
         simulated, votes = snapshot.counts["simulated"], snapshot.counts["votes"]
         if simulated == votes > 0:
             words = ngettext(
-                "The one vote on this page is simulated. It says nothing about any model.",
-                "All %(n)s votes on this page are simulated. They say nothing about any model.",
+                "The one vote here is simulated. It says nothing about any model.",
+                "All %(n)s votes here are simulated. They say nothing about any model.",
                 votes,
             )
             return words % {"n": f"{votes:,}"}
         if simulated:
             words = ngettext(
-                "%(n)s of the %(all)s votes on this page is simulated.",
-                "%(n)s of the %(all)s votes on this page are simulated.",
+                "%(n)s of the %(all)s votes here is simulated.",
+                "%(n)s of the %(all)s votes here are simulated.",
                 simulated,
             )
             return words % {"n": f"{simulated:,}", "all": f"{votes:,}"}

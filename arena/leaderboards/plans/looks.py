@@ -6,8 +6,8 @@ first with all of them. Votes are counted as cast, whether they count on a board
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -21,6 +21,9 @@ from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 UNCAST = ("retracted", "after_cutoff")
 """Of what a snapshot leaves out: votes that had been taken back, or weren't there yet."""
 
+
+INTERIM, FINAL, LATER = "interim look", "final", "later than final"
+KINDS = (INTERIM, FINAL, LATER)
 
 LOOKED_AT = 5_000
 """Votes of all campaigns; of a thousand a minute the newest five minutes."""
@@ -41,6 +44,12 @@ class Look:
         return self.final is None
 
     @property
+    def kind(self) -> str:
+        if self.final is None:
+            return INTERIM
+        return FINAL if self.final == self.snapshot else LATER
+
+    @property
     def is_short(self) -> bool:
         return self.planned is not None and self.got < self.planned
 
@@ -56,15 +65,41 @@ def look_of(snapshot: Snapshot, plan: AnalysisPlan) -> Look | None:
         enough = plan.votes is not None and cast(counts) >= plan.votes
         return enough or cast(counts) == all_in
 
-    final = None
-    if is_done(snapshot.counts):
-        final = snapshot.pk
+    final = snapshot.pk if is_done(snapshot.counts) else None
+    if final or _may_follow_final(snapshot.counts, plan):
         earlier = leaderboard.snapshots.filter(plan=plan, pk__lt=snapshot.pk).order_by("-pk")
         for pk, counts in earlier.values_list("pk", "counts").iterator(chunk_size=20):
-            if not is_done(counts):
+            if is_done(counts):
+                final = pk
+            elif not _may_follow_final(counts, plan):
                 break
-            final = pk
     return Look(snapshot.pk, cast(snapshot.counts), plan.votes, final, leaderboard.campaign.is_closed)
+
+
+def _may_follow_final(counts: dict, plan: AnalysisPlan) -> bool:
+    """Were there as many votes as planned, before some were taken back? A final look stays the final one."""
+    taken_back = sum(counts["left_out"].get(reason, 0) for reason in UNCAST)
+    return plan.votes is not None and cast(counts) + taken_back >= plan.votes
+
+
+def looks_of(snapshots: Iterable[Snapshot]) -> dict[int, Look]:
+    """Of each registered one by its number, of whichever boards they are: a board's final snapshot under a
+    plan is looked for once.
+    """
+    told: dict[int, Look] = {}
+    last: dict[tuple[int, int], Look | None] = {}
+    for snapshot in snapshots:
+        plan = snapshot.plan
+        if plan is None:
+            continue
+        key = snapshot.leaderboard_id, plan.pk
+        if key not in last:
+            newest = snapshot.leaderboard.snapshots.filter(plan=plan).order_by("-pk").first()
+            last[key] = look_of(newest or snapshot, plan)
+        if (look := last[key]) is not None:
+            final = look.final if look.final is not None and look.final <= snapshot.pk else None
+            told[snapshot.pk] = replace(look, snapshot=snapshot.pk, got=cast(snapshot.counts), final=final)
+    return told
 
 
 def cast(counts: dict) -> int:
@@ -130,29 +165,15 @@ def _votes(n: int) -> str:
 
 
 def say_looks(snapshots: Sequence[Snapshot]) -> dict[int, str]:
-    """Of each registered one of a board's snapshots, newest first: which look it was, and at how many votes.
-
-    They go by the same final snapshot, which is looked for once.
-    """
-    told: dict[int, str] = {}
-    last: dict[int, Look | None] = {}
-    for snapshot in snapshots:
-        plan = snapshot.plan
-        if plan is None:
-            continue
-        if plan.pk not in last:
-            newest = snapshot.leaderboard.snapshots.filter(plan=plan).order_by("-pk").first()
-            last[plan.pk] = look_of(newest or snapshot, plan)
-        if (look := last[plan.pk]) is not None:
-            told[snapshot.pk] = _say_short(snapshot, look.final)
-    return told
+    """Of each registered one: which look it was, and at how many votes."""
+    return {pk: _say_short(look) for pk, look in looks_of(snapshots).items()}
 
 
-def _say_short(snapshot: Snapshot, final: int | None) -> str:
-    got = {"votes": _votes(cast(snapshot.counts))}
-    if final is None or snapshot.pk < final:
+def _say_short(look: Look) -> str:
+    got = {"votes": _votes(look.got)}
+    if look.kind == INTERIM:
         return _("interim, %(votes)s cast") % got
-    if snapshot.pk == final:
+    if look.kind == FINAL:
         return _("final, %(votes)s cast") % got
     return _("later than the final look")
 

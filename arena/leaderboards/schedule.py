@@ -5,14 +5,17 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Exists, Max, OuterRef, Q
+from django.db.models import Exists, Max, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from arena.battles.models import Exclusion, Retraction, Vote
 from arena.campaigns.models import Campaign
+from arena.corpus.label_models import LabelChange
+from arena.corpus.models import HARD_AT_LEAST
 from arena.judging.models import Judgment
 from arena.leaderboards.defaults import ensure_leaderboards
-from arena.leaderboards.models import Leaderboard, SnapshotRun
+from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 
 
 def request_snapshots(campaign: Campaign) -> list[SnapshotRun]:
@@ -56,12 +59,29 @@ def is_due(campaign: Campaign) -> bool:
 
 
 def _anything_new(campaign: Campaign, since: datetime) -> bool:
+    """What boards are made of: votes and judgments, what takes them out, what prompts are said to be, and how
+    to count. Whatever of it leaves every board as it is costs one round, which finds that nothing changed.
+    """
     return (
         Vote.objects.filter(battle__campaign=campaign, pk__gt=_last_read(campaign)).exists()
         or Retraction.objects.filter(vote__battle__campaign=campaign, at__gt=since).exists()
         or Exclusion.objects.filter(Q(since__gt=since) | Q(revoked_at__gt=since), campaign=campaign).exists()
         or Judgment.objects.filter(run__campaign=campaign, resolved_at__gt=since).exists()
+        or AnalysisPlan.objects.frozen().filter(campaign=campaign, frozen_at__gt=since).exists()
+        or _hard_means_another(campaign)
+        or LabelChange.objects.filter(prompt__prompt_set__campaigns=campaign, at__gt=since).exists()
     )
+
+
+def _hard_means_another(campaign: Campaign) -> bool:
+    """Does a board that could be fitted last time go by another number of criteria than the campaign now?"""
+    run = SnapshotRun.objects.filter(leaderboard=OuterRef("pk")).order_by("-pk")
+    snapshot = Snapshot.objects.filter(leaderboard=OuterRef("pk")).order_by("-pk")
+    fitted = campaign.leaderboards.whole().annotate(state=Subquery(run.values("state")[:1]))
+    fitted = fitted.filter(state__in=(SnapshotRun.State.PUBLISHED, SnapshotRun.State.UNCHANGED))
+    newest = fitted.values_list(Subquery(snapshot.values("pk")[:1]), flat=True)
+    known = Snapshot.objects.filter(pk__in=list(newest)).values_list("counts__hard_at_least", flat=True)
+    return any((HARD_AT_LEAST if least is None else least) != campaign.hard_at_least for least in known)
 
 
 def _last_read(campaign: Campaign) -> int:

@@ -120,6 +120,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "arena.content_policy.ContentPolicy",
+    "arena.api_answers.ApiAnswer",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "arena.languages.RatersLanguage",
     "django.middleware.common.CommonMiddleware",
@@ -316,8 +317,9 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "arena.pagination.BoundedPagination",
     "PAGE_SIZE": 100,
     "DEFAULT_THROTTLE_CLASSES": ["arena.throttling.StrangerThrottle", "arena.throttling.AccountThrottle"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "arena.api_errors.SchemaWithErrors",
+    "DEFAULT_FILTER_BACKENDS": ["arena.api_filters.KnownParameters"],
+    "URL_FORMAT_OVERRIDE": None,
 }
 API_PER_MINUTE = setting("API_PER_MINUTE", int, 600, 1, 1_000_000)
 API_PER_MINUTE_ANONYMOUS = setting("API_PER_MINUTE_ANONYMOUS", int, 120, 1, 1_000_000)
@@ -329,6 +331,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "DESCRIPTION": "Campaigns, boards and snapshots of a blind arena for language models.",
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "COMPONENT_SPLIT_REQUEST": True,  # what is sent and what is answered differ: a file, and its name
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",

@@ -10,6 +10,7 @@ from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.viewsets import ReadOnlyModelViewSet
 
+from arena.api_filters import FlagFilter
 from arena.campaigns.models import Campaign
 from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.snapshot_api import SnapshotSerializer, answer_whole, whole_snapshots
@@ -43,7 +44,9 @@ class CampaignSerializer(serializers.ModelSerializer):
 
 class LeaderboardSerializer(serializers.ModelSerializer):
     campaign: serializers.RelatedField = serializers.SlugRelatedField(slug_field="slug", read_only=True)
-    judge: serializers.RelatedField = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    judge: serializers.RelatedField = serializers.SlugRelatedField(
+        slug_field="name", read_only=True, allow_null=True
+    )
 
     class Meta:
         model = Leaderboard
@@ -64,6 +67,7 @@ class LeaderboardSerializer(serializers.ModelSerializer):
 
 class LeaderboardFilter(filters.FilterSet):
     campaign = filters.CharFilter("campaign__slug")
+    style_control = FlagFilter("style_control")
 
     class Meta:
         model = Leaderboard

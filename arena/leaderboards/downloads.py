@@ -172,7 +172,12 @@ def table_of(snapshot: Snapshot, name: str) -> Table:
         snapshot.counts["simulated"],
         *_registration(snapshot),
     )
-    return Table(columns | _ORIGIN, [(*line, *origin) for line in lines(snapshot)])
+    return Table(columns | _ORIGIN, [_without_blanks((*line, *origin)) for line in lines(snapshot)])
+
+
+def _without_blanks(line: Row) -> Row:
+    """CSV can't tell a text without a character from none at all, so neither do the others."""
+    return tuple(None if value == "" else value for value in line)
 
 
 def _registration(snapshot: Snapshot) -> Row:

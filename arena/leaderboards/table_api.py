@@ -21,7 +21,7 @@ _PARAMETERS = [
 ]
 _FILES = {
     (200, "text/csv"): OpenApiTypes.STR,
-    (200, "application/json"): OpenApiTypes.OBJECT,
+    (200, "application/json"): {"type": "array", "items": {"type": "object", "additionalProperties": {}}},
     (200, downloads.MEDIA_TYPES[downloads.PARQUET]): OpenApiTypes.BINARY,
 }
 

@@ -61,7 +61,8 @@ def test_a_raters_page_answers_every_question_as_it_answers_none(desk, path):
     for number in range(3):
         desk.vote(desk.on_screen(), ("model_a", "tie", "model_b")[number])
     rows = Battle.objects.count(), Vote.objects.count()
-    plain = without_tokens(desk.client, path, {"nonsense": "1"})
+    # The API refuses a parameter that it doesn't have.
+    plain = without_tokens(desk.client, path, {} if path.startswith("/api/") else {"nonsense": "1"})
     assert plain[0] in {200, 302, 403, 404}
     other = []
     for question in QUESTIONS:

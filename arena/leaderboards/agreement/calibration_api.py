@@ -10,6 +10,7 @@ from rest_framework import serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.viewsets import ReadOnlyModelViewSet
 
+from arena.api_filters import IdFilter
 from arena.judging.calibration_models import Calibration, Measurement, Part
 from arena.leaderboards.agreement.card_models import RunFigures
 from arena.raters.access import objects_for
@@ -69,7 +70,7 @@ class CalibrationSerializer(serializers.ModelSerializer):
 
 class CalibrationFilter(filters.FilterSet):
     campaign = filters.CharFilter("campaign__slug")
-    judge = filters.NumberFilter(
+    judge = IdFilter(
         "measurements__judge", distinct=True, label="calibrations against which this judge was measured"
     )
 

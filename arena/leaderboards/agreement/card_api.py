@@ -10,6 +10,7 @@ from rest_framework import serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.viewsets import ReadOnlyModelViewSet
 
+from arena.api_filters import IdFilter
 from arena.leaderboards.agreement.card_models import JudgeCard
 from arena.raters.access import objects_for
 from arena.raters.models import Role
@@ -31,6 +32,7 @@ class JudgeCardSerializer(serializers.ModelSerializer):
 
 class JudgeCardFilter(filters.FilterSet):
     campaign = filters.CharFilter("campaign__slug")
+    judge = IdFilter("judge")
 
     class Meta:
         model = JudgeCard

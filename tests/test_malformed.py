@@ -3,13 +3,14 @@
 import json
 import re
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from arena.exchange.limits import ELSEWHERE
+from arena.exchange.limits import ELSEWHERE, OF_A_STRANGERS_FORM
 from arena.exchange.models import Import
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.models import Leaderboard
@@ -171,6 +172,28 @@ def test_a_large_body_is_taken_where_files_are_and_refused_elsewhere_before_it_i
     for path in ("/imports/new/", "/prompt-sets/1/labels/file/"):
         answer = client.generic("POST", path, b"", "multipart/form-data; boundary=x", **length)
         assert answer.status_code == 302 and answer["Location"].startswith("/accounts/login/"), path
+
+
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.mark.parametrize(
+    "path", ["/language/", "/join/x/", "/accounts/login/", "/no/such/page/", "/api/v1/imports/"]
+)
+def test_a_long_form_of_a_strangers_is_refused_before_it_is_read(client, cast, path):
+    """Of two million "%" Python would make 460 MB before it is asked whether the page takes them."""
+    answer = client.generic("POST", path, CONTENT_TYPE=FORM, CONTENT_LENGTH=str(OF_A_STRANGERS_FORM + 1))
+    assert answer.status_code == 413 and "64 kB" in answer.content.decode()
+
+
+def test_a_rater_is_a_stranger_and_whoever_is_signed_in_writes_long_texts(client, carol, small_campaign):
+    content = urlencode({"guide": "雪" * 40_000}).encode()
+    assert len(content) > 5 * OF_A_STRANGERS_FORM
+    rater = client.post(f"/join/{small_campaign.token}/")
+    assert rater.status_code == 302 and client.get(rater["Location"]).status_code == 200
+    battle = rater["Location"]
+    assert client.post(battle, content, FORM).status_code == 413
+    assert carol.post("/no/such/page/", content, FORM).status_code == 404
 
 
 @pytest.mark.parametrize("length", ["9" * 5000, "-1", "x"])

@@ -10,10 +10,15 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import resolve
+from django.utils.translation import gettext as _
 
+from arena.malformed import refuse
 from arena.row_numbers import as_id
 
-MEGABYTE = 1024 * 1024
+KILOBYTE, MEGABYTE = 1024, 1024 * 1024
+# Of a rater's or a stranger's form: a comment of 2,000 characters in any script is 18 kB. Python takes a hundred
+# and eighty times as much memory as there is of "%" in a form.
+OF_A_STRANGERS_FORM = 64 * KILOBYTE
 # What is sent to any other page is a form, a list of names (1 MB) or of golds (5 MB).
 ELSEWHERE = 8 * MEGABYTE
 UPLOADS = frozenset({"import-new", "label-file"})
@@ -29,6 +34,9 @@ class UploadLimit:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         length = as_id(request.META.get("CONTENT_LENGTH") or "0")
+        if length is not None and length > OF_A_STRANGERS_FORM and _is_a_strangers_form(request):
+            words = _("This form is too large: at most %(n)s kB, and nothing was stored.")
+            return refuse(request, words % {"n": OF_A_STRANGERS_FORM // KILOBYTE}, 413)
         if length is not None and length <= min(ELSEWHERE, _largest_file()):
             return self.get_response(request)
         place = place_of(request)
@@ -38,6 +46,11 @@ class UploadLimit:
         if length > ELSEWHERE and place in UPLOADS and not get_user(request).is_authenticated:
             return redirect_to_login(request.get_full_path())
         return self.get_response(request)
+
+
+def _is_a_strangers_form(request: HttpRequest) -> bool:
+    is_form = request.content_type == "application/x-www-form-urlencoded"
+    return is_form and not get_user(request).is_authenticated
 
 
 def _largest_file() -> int:

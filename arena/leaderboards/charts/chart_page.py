@@ -138,7 +138,8 @@ def stored_rows(snapshot: Snapshot, elo: SnapshotChart | None) -> ChartRows:
     rows = rows_of(snapshot)
     if elo is None or elo.failure:
         return rows
-    spec = SnapshotChart.objects.values_list("spec", flat=True).get(pk=elo.pk)
+    # None where it is being drawn again, or a newer snapshot has taken its place, meanwhile.
+    spec = SnapshotChart.objects.filter(pk=elo.pk).values_list("spec", flat=True).first()
     kept = spec["usermeta"] if spec else None
     if not kept:
         return rows

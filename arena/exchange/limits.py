@@ -16,8 +16,8 @@ from arena.malformed import refuse
 from arena.row_numbers import as_id
 
 KILOBYTE, MEGABYTE = 1024, 1024 * 1024
-# Of a rater's or a stranger's form: a comment of 2,000 characters in any script is 18 kB. Python takes a hundred
-# and eighty times as much memory as there is of "%" in a form.
+# Of a rater's or a stranger's form: a comment of 2,000 characters in any script is 18 kB. Python takes 180
+# times as much memory as there is of "%" in a form.
 OF_A_STRANGERS_FORM = 64 * KILOBYTE
 # What is sent to any other page is a form, a list of names (1 MB) or of golds (5 MB).
 ELSEWHERE = 8 * MEGABYTE

@@ -4,6 +4,6 @@ import sys
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
-    from arena.command_line import main
+    from arena.operation.command_line import main
 
     main(sys.argv)

@@ -10,6 +10,7 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from arena.operation.start_lock import start_lock
 from arena.queue_clients import import_queue
 from arena.setting_checks import (
     check_hosts,
@@ -20,7 +21,6 @@ from arena.setting_checks import (
     read_key_hosts,
     split_list,
 )
-from arena.start_lock import start_lock
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from huey import crontab
 from huey.contrib.djhuey import on_startup, periodic_task
 
-from arena.health import beat
+from arena.operation.health import beat
 
 ROOMS = ("endpoints", "corpus", "campaigns", "battles", "judging", "leaderboards", "exchange")
 

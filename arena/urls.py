@@ -1,7 +1,8 @@
 from django.urls import include, path
 from django.views.i18n import set_language
 
-from arena import health, home
+from arena import home
+from arena.operation import health
 
 urlpatterns = [
     # First, because votes are most of all requests and addresses are tried in this order.

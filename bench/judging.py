@@ -220,7 +220,7 @@ def consumer_environment(place: Place) -> dict[str, str]:
     """What `manage.py run` gives its consumer; the settings it comes with are read from the environment."""
     os.environ.update(place.environment)
     sys.path.insert(0, str(ROOT))
-    from arena.programs import CONSUMER_ENVIRONMENT
+    from arena.operation.programs import CONSUMER_ENVIRONMENT
 
     return CONSUMER_ENVIRONMENT
 

@@ -123,7 +123,7 @@ def page(_options: argparse.Namespace) -> dict:
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
-    import arena.web  # noqa: F401
+    import arena.operation.web  # noqa: F401
     from arena.campaigns.models import Campaign
     from arena.leaderboards.models import Leaderboard
 

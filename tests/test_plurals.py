@@ -47,7 +47,7 @@ SEVERAL = {
     "arena/leaderboards/boards/board_cautions.py: # models",  # behind `fewer than two`
     "arena/leaderboards/plans/reckoning.py: # find differences",  # raters find them
     "arena/leaderboards/sentences.py: # models",  # behind `models > 2`, and behind several that are first
-    "arena/supervisor.py: # times",  # more often than may be
+    "arena/operation/supervisor.py: # times",  # more often than may be
     "arena/campaigns/names_file.py: # names",  # more than MOST_NAMES
 }
 

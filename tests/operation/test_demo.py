@@ -7,13 +7,13 @@ import shutil
 import pytest
 from django.core.management import call_command
 
-from arena import demo
 from arena.battles.models import Battle, Vote
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response
 from arena.exchange.models import Import
 from arena.judging.models import Rubric
 from arena.leaderboards.models import Snapshot, Standing
+from arena.operation import demo
 from arena.raters.models import Rater
 
 

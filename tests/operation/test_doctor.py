@@ -12,12 +12,12 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 from huey.contrib.djhuey import HUEY
 
-from arena import doctor, health
 from arena.battles.models import Battle, Vote
 from arena.battles.seal_models import Seal
 from arena.corpus.models import PromptSet, Response
 from arena.endpoints.models import Endpoint
-from arena.prepare import collect_static_files, ensure_admin
+from arena.operation import doctor, health
+from arena.operation.prepare import collect_static_files, ensure_admin
 from tests.conftest import drop_triggers
 
 

@@ -78,7 +78,8 @@ def test_a_traceback_is_there_for_who_asks(tmp_path):
 
 def test_two_first_starts_over_one_folder_make_one_installation(tmp_path):
     """Of a start all but the serving: with `prepare` alone the test needs no port and no end."""
-    script = "import django; django.setup(); from arena.prepare import prepare; prepare(print, demo=False)"
+    script = "import django; django.setup(); from arena.operation import prepare as way"
+    script += "; way.prepare(print, demo=False)"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     environment |= {"TILTYARD_DATA_DIR": str(tmp_path / "new"), "DJANGO_SETTINGS_MODULE": "arena.settings"}
     starts = [

@@ -5,7 +5,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from huey.contrib.djhuey import HUEY
 
-from arena import health
+from arena.operation import health
 from arena.tasks import heartbeat
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from arena import local_judge, programs
 from arena.endpoints import local_llm
 from arena.endpoints.models import Endpoint
 from arena.judging.models import Judge, Rubric
+from arena.operation import local_judge, programs
 from arena.raters.models import Team
 from tests.operation.processes import wait_for
 

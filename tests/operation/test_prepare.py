@@ -5,8 +5,8 @@ import re
 import pytest
 from django.contrib.auth.models import User
 
-from arena import prepare
 from arena.campaigns.models import Campaign, Invite
+from arena.operation import prepare
 from arena.raters.models import Membership, Role
 
 

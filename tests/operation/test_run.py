@@ -158,7 +158,7 @@ def test_an_empty_database_is_filled_with_the_demo_and_raters_can_join(run, tmp_
 
 def test_web_workers_never_stop_to_look_through_what_was_loaded_at_the_start():
     """A full collection of it takes 0.15 s, in which a worker answers nobody."""
-    asked = "import gc, arena.web; print(gc.get_freeze_count(), gc.get_count())"
+    asked = "import gc, arena.operation.web; print(gc.get_freeze_count(), gc.get_count())"
     told = subprocess.run(
         [sys.executable, "-c", asked], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout

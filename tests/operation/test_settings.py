@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from arena.programs import Options
+from arena.operation.programs import Options
 
 SETTINGS = Path(__file__).resolve().parents[2] / "arena" / "settings.py"
 

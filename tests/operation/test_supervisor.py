@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.supervisor import Child, KeepsDyingError, Program, Supervisor, describe_exit
+from arena.operation.supervisor import Child, KeepsDyingError, Program, Supervisor, describe_exit
 from tests.operation.processes import children_of, heed_signals, members_of, running, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # A supervisor over two children, told by signals what to do; its children write what happens to them.
 SUPERVISE = """
 import os, sys
-from arena.supervisor import Program, Supervisor
+from arena.operation.supervisor import Program, Supervisor
 def child(n): return Program(f"child {n}", [sys.executable, "-c", sys.argv[1], str(n)], dict(os.environ))
 def say(words): print(words, flush=True)
 sys.exit(Supervisor([child(1), child(2)], say, drain_seconds=float(sys.argv[2]), restart_delay=0.05,

@@ -87,7 +87,7 @@ def served(request, tmp_path):
             environment["DATABASE_URL"] = stack.enter_context(cluster())
         token = in_django(FILL, environment, str(tmp_path))
         with socket.create_server(("127.0.0.1", 0)) as listener:
-            command = [sys.executable, "-m", "gunicorn", "arena.web:application", "--preload"]
+            command = [sys.executable, "-m", "gunicorn", "arena.operation.web:application", "--preload"]
             command += ["--bind", f"fd://{listener.fileno()}", "--worker-class", "gthread"]
             command += ["--workers", "2", "--threads", "10", "--log-level", "warning", "--no-control-socket"]
             server = subprocess.Popen(

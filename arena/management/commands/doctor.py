@@ -1,6 +1,6 @@
 from django.core.management.base import BaseCommand
 
-from arena.doctor import examine
+from arena.operation.doctor import examine
 
 
 class Command(BaseCommand):

@@ -1,8 +1,8 @@
 from django.core.management.base import BaseCommand, CommandError
 
-from arena import demo
 from arena.counted import counted
 from arena.leaderboards.models import SnapshotRun
+from arena.operation import demo
 
 
 class Command(BaseCommand):

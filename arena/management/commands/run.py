@@ -6,10 +6,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
-from arena import local_judge, programs
-from arena.health import unapplied_migrations
-from arena.prepare import DemoFailedError, prepare, ways_in
-from arena.supervisor import Supervisor
+from arena.operation import local_judge, programs
+from arena.operation.health import unapplied_migrations
+from arena.operation.prepare import DemoFailedError, prepare, ways_in
+from arena.operation.supervisor import Supervisor
 
 
 class Command(BaseCommand):

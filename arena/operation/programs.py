@@ -13,8 +13,8 @@ from pathlib import Path
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+from arena.operation.supervisor import Program
 from arena.settings import setting
-from arena.supervisor import Program
 
 BACKLOG = 256
 # A visitor who is silent for so long in the middle of a request, or takes none of the reply, is dropped:
@@ -89,7 +89,7 @@ def check_free(port: int) -> None:
 
 def web_server(options: Options, listener: socket.socket, environment: Mapping[str, str]) -> Program:
     # No access log: it would hold invite links.
-    command = [sys.executable, "-m", "gunicorn", "arena.web:application", "--preload"]
+    command = [sys.executable, "-m", "gunicorn", "arena.operation.web:application", "--preload"]
     command += ["--bind", f"fd://{listener.fileno()}", "--worker-class", "gthread"]
     command += ["--workers", str(options.workers), "--threads", str(options.threads)]
     command += ["--graceful-timeout", str(options.drain_seconds), "--timeout", "90"]

@@ -18,10 +18,10 @@ from django.urls import reverse
 from arena.campaigns.models import Campaign, Invite
 from arena.corpus.models import PromptSet
 from arena.counted import counted
-from arena.health import unapplied_migrations
+from arena.operation.health import unapplied_migrations
+from arena.operation.start_lock import start_lock
 from arena.raters.accounts import make_account, password_link
 from arena.raters.models import Membership, Role, Team
-from arena.start_lock import start_lock
 
 Say = Callable[[str], object]
 

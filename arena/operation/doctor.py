@@ -17,7 +17,6 @@ from django.db import DatabaseError, connection
 from django.http.request import validate_host
 from django.utils import timezone
 
-from arena import health
 from arena.battles import append_only
 from arena.battles.models import Vote
 from arena.battles.seal_models import Seal
@@ -27,7 +26,8 @@ from arena.counted import counted
 from arena.endpoints.key_use import endpoint_key
 from arena.endpoints.keys import KeyMissingError
 from arena.endpoints.models import Endpoint
-from arena.prepare import static_files_are_current
+from arena.operation import health
+from arena.operation.prepare import static_files_are_current
 
 LOW_DISK_BYTES = 1_000_000_000
 LATE = timedelta(minutes=10)

@@ -19,7 +19,7 @@ from arena.judging.models import Rubric
 from arena.leaderboards.fitting.snapshots import do_run
 from arena.leaderboards.models import Leaderboard, SnapshotRun
 from arena.leaderboards.schedule import request_snapshots
-from arena.local_judge import starter_rubric
+from arena.operation.local_judge import starter_rubric
 from arena.raters.models import Rater, Team
 
 SLUG = "demo"

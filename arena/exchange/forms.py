@@ -37,7 +37,7 @@ class ImportForm(forms.Form):
 
     def __init__(self, *args, kind: str, team: Team, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.known = known_targets(kind, team)
+        self.kind, self.known = kind, known_targets(kind, team)
         if kind == Import.Kind.RESPONSES:
             self.fields["model"] = forms.CharField(
                 required=False,
@@ -54,9 +54,10 @@ class ImportForm(forms.Form):
     def clean_file(self):
         file = self.cleaned_data["file"]
         if file.size > settings.MAX_UPLOAD_MB * 1024 * 1024:
-            raise forms.ValidationError(
-                _("The file is larger than %(limit)s MB; split it.") % {"limit": settings.MAX_UPLOAD_MB}
-            )
+            words = _("The file is larger than %(limit)s MB; split it.")
+            if self.kind == Import.Kind.CAMPAIGN:
+                words = _("The file is larger than %(limit)s MB; bring it in with manage.py import_campaign.")
+            raise forms.ValidationError(words % {"limit": settings.MAX_UPLOAD_MB})
         return file
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import DataError, IntegrityError, transaction
+from django.db import DataError, IntegrityError, connection, transaction
 
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response
@@ -49,8 +49,8 @@ from arena.raters.models import Team
 
 # Of an upload: what an archive may hold unpacked, for each byte that may be uploaded.
 UNPACKED_TIMES = 20
-# Of an upload: what is stored in one transaction, for which votes wait where the database has one writer.
-MOST_AT_ONCE = 250_000
+# Of an upload, where the database has one writer: rows stored in one transaction, for which votes wait.
+MOST_AT_ONCE = 150_000
 
 
 def plan(
@@ -70,7 +70,7 @@ def plan(
             about = about_of(folder)
             target = target or str(about.get("campaign"))
             back = Return(team, folder, target, each_row=each, personal=personal)
-            back.most_kept = MOST_AT_ONCE if place else inf
+            back.most_kept = _most_at_once() if place else inf
             _bring(back, about)
         contents = _contents(back, about)
         _remark(back, about, report)
@@ -93,6 +93,10 @@ def plan(
         place=place,
         contents=contents,
     )
+
+
+def _most_at_once() -> float:
+    return inf if connection.features.has_select_for_update else MOST_AT_ONCE
 
 
 def store(plan: Plan, shift: Shift) -> None:

@@ -2,8 +2,10 @@
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from arena.corpus.labels import set_labels
+from arena.corpus.models import PromptSet
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
@@ -73,3 +75,80 @@ def test_a_plan_frozen_before_that_was_noted_keeps_its_hash(voted_campaign, sign
     plan = AnalysisPlan.objects.get()
     plan.hard_at_least = None
     assert "hard_at_least" not in plan.canonical()
+
+
+def hard_study(voted_campaign, cast_vote, cast, signed_in):
+    """A registered board of hard prompts, and who votes on."""
+    small = voted_campaign(votes=0)
+    write_and_freeze(signed_in("carol"), boards=["overall", "hard"])
+    raters = [cast.alice_rater, cast.bob_rater, Rater.objects.create(team=cast.team, pseudonym="third")]
+    record_votes(small, cast_vote, raters, numbers=range(160))
+    hard = ensure_leaderboards(small.campaign)[1]
+    assert snapshots.take_snapshot(hard).snapshot.plan == AnalysisPlan.objects.get()
+    return small, hard, lambda numbers: record_votes(small, cast_vote, raters, numbers=numbers)
+
+
+@pytest.mark.parametrize("back", [False, True], ids=["left out", "chosen again"])
+def test_prompts_relabelled_while_their_set_was_out_of_the_campaign_leave_the_board_exploratory(
+    voted_campaign, cast_vote, cast, signed_in, settings, back
+):
+    settings.BOOTSTRAP_RESAMPLES = 0
+    small, hard, go_on = hard_study(voted_campaign, cast_vote, cast, signed_in)
+    sets = list(small.campaign.prompt_sets.all())
+    small.campaign.prompt_sets.clear()
+    assert set_labels({small.prompts[1].pk: {"is_hard": True}}, source="hand", by="carol") == 1
+    if back:
+        small.campaign.prompt_sets.set(sets)
+    go_on(range(160, 200))
+    snapshot = snapshots.take_snapshot(hard).snapshot
+    assert snapshot.plan is None
+    assert say_status(snapshot) == "exploratory: which prompts are hard was changed after votes were in"
+
+
+def test_labels_of_prompts_that_no_battle_and_no_set_of_the_campaign_has_change_nothing(
+    voted_campaign, cast_vote, cast, signed_in, settings, make_campaign
+):
+    settings.BOOTSTRAP_RESAMPLES = 0
+    _small, hard, go_on = hard_study(voted_campaign, cast_vote, cast, signed_in)
+    other = make_campaign("other", prompts=2)
+    assert set_labels({other.prompts[1].pk: {"is_hard": True}}, source="hand", by="carol") == 1
+    go_on(range(160, 200))
+    assert snapshots.take_snapshot(hard).snapshot.plan == AnalysisPlan.objects.get()
+
+
+def test_prompts_of_a_set_published_after_the_first_vote_leave_the_board_of_hard_ones_exploratory(
+    voted_campaign, cast_vote, cast, signed_in, settings, make_campaign
+):
+    """As good as labels changed: whoever published it could choose which of its prompts are hard."""
+    settings.BOOTSTRAP_RESAMPLES = 0
+    small, hard, go_on = hard_study(voted_campaign, cast_vote, cast, signed_in)
+    other = make_campaign("other", prompts=2)
+    PromptSet.objects.filter(prompts__in=other.prompts).update(published_at=timezone.now())
+    go_on(range(160, 180))
+    assert snapshots.take_snapshot(hard).snapshot.plan == AnalysisPlan.objects.get()
+    small.prompts[18] = other.prompts[0]
+    go_on(range(180, 190))
+    snapshot = snapshots.take_snapshot(hard).snapshot
+    assert snapshot.plan is None
+    assert say_status(snapshot) == (
+        "exploratory: prompts came in a set that was published after votes were in"
+    )
+
+
+def test_a_number_of_criteria_changed_while_a_snapshot_is_taken_and_changed_back_leaves_it_exploratory(
+    voted_campaign, cast_vote, cast, signed_in, settings
+):
+    """What a snapshot was read with decides, not how the campaign stands when it is stored."""
+    settings.BOOTSTRAP_RESAMPLES = 0
+    small, hard, go_on = hard_study(voted_campaign, cast_vote, cast, signed_in)
+    go_on(range(160, 200))
+    small.campaign.hard_at_least = 1
+    small.campaign.save()
+    hard.refresh_from_db()
+    rows, cutoff = snapshots.Round().rows_of(hard)
+    computed = snapshots.fit(rows, snapshots.options_for(hard), cutoff)
+    small.campaign.hard_at_least = 6
+    small.campaign.save()
+    run = snapshots.request_snapshot(hard.__class__.objects.get(pk=hard.pk))
+    assert run.claim_it()
+    assert snapshots.publish(run, computed, cutoff, 0).plan is None

@@ -250,7 +250,7 @@ def publish(run: SnapshotRun, computed: Computed, cutoff: Cutoff, seed: int) -> 
             vote_digest=computed.vote_digest,
             code_version=code_version(),
             seed=seed,
-            plan=registered_under(run.leaderboard),
+            plan=registered_under(run.leaderboard, cutoff.hard_at_least),
         )
         Standing.objects.bulk_create(
             Standing(snapshot=snapshot, **standing) for standing in computed.standings
@@ -309,7 +309,7 @@ def _is_known(leaderboard: Leaderboard, rows: BoardRows, options: LeaderboardOpt
         newest.vote_digest == rows.digest
         and newest.code_version == code_version()
         and newest.options == _plain(options)
-        and newest.plan == registered_under(leaderboard)
+        and newest.plan == registered_under(leaderboard, rows.counts["hard_at_least"])
         # The digest knows competitors by their numbers alone.
         and set(newest.standings.values_list("competitor_id", flat=True)) == set(rows.competitors)
         and {name: newest.counts.get(name) for name in facts} == facts

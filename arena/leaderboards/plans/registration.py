@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from arena.battles.models import Battle, Vote
 from arena.corpus.label_models import LabelChange
+from arena.corpus.models import PromptSet
 from arena.endpoints.models import CallAttempt
 from arena.judging.models import JudgeRun, Judgment
 from arena.leaderboards.defaults import BOARDS
@@ -71,17 +72,19 @@ def options_of(plan: AnalysisPlan | None) -> dict[str, Any]:
     return {"ties": plan.ties, "both_bad": plan.both_bad, "margin": plan.margin}
 
 
-def registered_under(leaderboard: Leaderboard) -> AnalysisPlan | None:
+def registered_under(leaderboard: Leaderboard, hard_at_least: int | None = None) -> AnalysisPlan | None:
     """The last plan frozen before the board's first vote, if it names the board; None: the board explores.
 
     Votes from a file explore too, whatever day it names: nobody here knows who had seen them before.
+    hard_at_least: criteria by which a snapshot told hard prompts; else those of the campaign as it stands.
     """
     plan = plans_of(leaderboard).before
     if plan is None or board_name(leaderboard) not in plan.boards:
         return None
     if leaderboard.subset == Leaderboard.Subset.HARD:
-        least = leaderboard.campaign.hard_at_least
-        if hard_means_another(plan, least) or relabelled_since_votes(leaderboard):
+        least = leaderboard.campaign.hard_at_least if hard_at_least is None else hard_at_least
+        chosen_since = relabelled_since_votes(leaderboard) or published_since_votes(leaderboard)
+        if chosen_since or hard_means_another(plan, least):
             return None
     return plan
 
@@ -91,9 +94,25 @@ def hard_means_another(plan: AnalysisPlan, least: int) -> bool:
 
 
 def relabelled_since_votes(leaderboard: Leaderboard) -> bool:
-    """Was anything said of the hardness of a campaign's prompts after the first vote?"""
-    changes = LabelChange.objects.filter(prompt__prompt_set__campaigns=leaderboard.campaign_id)
+    """Was anything said of the hardness of a campaign's prompts after the first vote?
+
+    Of those in its battles too: a set can be taken out of a campaign for a while, its votes stay.
+    """
+    campaign = leaderboard.campaign_id
+    met = Exists(Battle.objects.filter(campaign=campaign, prompt=OuterRef("prompt")))
+    changes = LabelChange.objects.filter(Q(prompt__prompt_set__campaigns=campaign) | met)
     last = changes.aggregate(at=Max("at"))["at"]
+    return last is not None and _votes_before(leaderboard, last).exists()
+
+
+def published_since_votes(leaderboard: Leaderboard) -> bool:
+    """Do prompts of its battles come from a set published after the first vote, labels and all?"""
+    campaign = leaderboard.campaign
+    sets = PromptSet.objects.filter(
+        team=campaign.team_id, published_at__gt=campaign.opened_at or campaign.created_at
+    )
+    met = Battle.objects.filter(campaign=campaign, prompt__prompt_set__in=sets)
+    last = met.aggregate(at=Max("prompt__prompt_set__published_at"))["at"]
     return last is not None and _votes_before(leaderboard, last).exists()
 
 

@@ -23,6 +23,7 @@ from arena.leaderboards.plans.registration import (
     hard_means_another,
     options_of,
     plans_of,
+    published_since_votes,
     relabelled_since_votes,
 )
 
@@ -102,6 +103,8 @@ def _why_not_under(before: AnalysisPlan, snapshot: Snapshot, late: Sequence[Anal
             }
         if relabelled_since_votes(snapshot.leaderboard):
             return _("which prompts are hard was changed after votes were in")
+        if published_since_votes(snapshot.leaderboard):
+            return _("prompts came in a set that was published after votes were in")
     # As snapshots were taken while a later plan took the place of the first.
     there = [plan for plan in late if plan.frozen_at and plan.frozen_at <= snapshot.taken_at]
     if there:

@@ -119,6 +119,12 @@ def no_memory_of_other_tests() -> None:
     cache.clear()
 
 
+@pytest.fixture(autouse=True)
+def few_resamples(settings) -> None:
+    """Enough for what isn't about the bootstrap itself."""
+    settings.BOOTSTRAP_RESAMPLES = 20
+
+
 def past_triggers(act, **values) -> None:
     """Changes rows that the database holds to be for good, as no part of the product can."""
     from django.db import connection

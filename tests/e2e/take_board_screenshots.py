@@ -11,10 +11,10 @@ from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.reckoning import reckon
 from tests.e2e.take_screenshots import NARROW, WIDE, take
 from tests.e2e.test_board_pages_narrow import joust
-from tests.e2e.test_boards import hardly_any_resamples, visit
+from tests.e2e.test_boards import visit
 from tests.leaderboards.conftest import cast_vote, make_judge, voted_campaign
 
-__all__ = ["cast_vote", "hardly_any_resamples", "joust", "make_judge", "visit", "voted_campaign"]
+__all__ = ["cast_vote", "joust", "make_judge", "visit", "voted_campaign"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

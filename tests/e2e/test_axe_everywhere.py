@@ -9,10 +9,9 @@ from arena.campaigns.models import Guide
 from arena.corpus.models import Prompt, Response
 from arena.corpus.render import render
 from arena.languages import RATERS_PAGES
-from tests.e2e.test_boards import hardly_any_resamples
 from tests.test_access import fill_route, routes, visitors
 
-__all__ = ["fill_route", "hardly_any_resamples", "visitors"]
+__all__ = ["fill_route", "visitors"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -11,10 +11,10 @@ from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard
 from tests.e2e.phone_faults import in_sight, phone_faults
-from tests.e2e.test_boards import PHONE, hardly_any_resamples, overflow, visit
+from tests.e2e.test_boards import PHONE, overflow, visit
 from tests.leaderboards.conftest import cast_vote, make_judge, voted_campaign
 
-__all__ = ["cast_vote", "hardly_any_resamples", "make_judge", "visit", "voted_campaign"]
+__all__ = ["cast_vote", "make_judge", "visit", "voted_campaign"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -21,11 +21,6 @@ PHONE = {"width": 375, "height": 812}
 BOARDS = ("overall", "hard", "style")
 
 
-@pytest.fixture(autouse=True)
-def hardly_any_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 2
-
-
 @pytest.fixture
 def visit(browser, live_server, signed_in, at_work):
     """visit("ravi", viewport=PHONE) is a page with that person's session, and a record of complaints."""

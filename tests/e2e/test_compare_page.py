@@ -10,10 +10,10 @@ import pytest
 from arena.leaderboards.charts import drawing
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
-from tests.e2e.test_boards import PHONE, WIDE, findings, hardly_any_resamples, overflow, visit
+from tests.e2e.test_boards import PHONE, WIDE, findings, overflow, visit
 from tests.leaderboards.conftest import make_judge, voted_campaign
 
-__all__ = ["hardly_any_resamples", "make_judge", "visit", "voted_campaign"]
+__all__ = ["make_judge", "visit", "voted_campaign"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -9,10 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from arena.exchange.models import Import
 from tests.e2e.test_axe_everywhere import findings
-from tests.e2e.test_boards import hardly_any_resamples
 from tests.test_access import fill_route, routes, visitors
 
-__all__ = ["fill_route", "hardly_any_resamples", "visitors"]
+__all__ = ["fill_route", "visitors"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -37,11 +37,6 @@ PAIR_FIELDS = ("first__name", "second__name", "difference", "lower", "upper", "p
 CATEGORY_FIELDS = ("category", "competitor__name", "rating", "lower", "upper", "battles")
 
 
-@pytest.fixture(autouse=True)
-def few_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 20
-
-
 @pytest.fixture
 def run(capsys):
     def call(*arguments) -> str:

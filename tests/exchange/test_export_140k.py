@@ -25,11 +25,6 @@ NASTY = '=1+1\t"quoted"\r\n\u2028\'@ كيف 🙂\n\n# Heading\n## Second\n1. one
 OUTCOMES = ("model_a", "model_b", "tie", "both_bad")
 
 
-@pytest.fixture(autouse=True)
-def few_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 20
-
-
 @pytest.fixture
 def spring(db, tmp_path):
     """spring() has votes on single replies, a blank one among them, and on a conversation of two turns."""

@@ -21,11 +21,6 @@ from arena.raters.models import Rater
 from .used_campaign import people_say, table, vote
 
 
-@pytest.fixture(autouse=True)
-def few_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 20
-
-
 def battle_like(battle: Battle, **fields) -> Battle:
     copied = ("campaign", "prompt", "rater", "competitor_a", "competitor_b", "response_a", "response_b")
     return Battle.objects.create(

@@ -3,8 +3,6 @@
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-import pytest
-
 from arena.battles import seals
 from arena.battles.models import Battle, Vote
 from arena.battles.seal_models import Seal
@@ -30,11 +28,6 @@ from arena.raters.models import Rater
 from .used_campaign import people_say, table
 
 LONG_AGO = datetime(2024, 2, 29, 12, tzinfo=UTC)
-
-
-@pytest.fixture(autouse=True)
-def few_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 20
 
 
 def test_a_frozen_plan_comes_back_and_decides_the_same_boards(used, there_and_back, cast):

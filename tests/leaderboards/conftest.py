@@ -181,14 +181,13 @@ def make_judge(db):
 
 
 @pytest.fixture
-def registered(voted_campaign, cast_vote, cast, signed_in, settings):
+def registered(voted_campaign, cast_vote, cast, signed_in):
     """A plan of two boards, then votes, and a snapshot of each board."""
     from arena.leaderboards.defaults import ensure_leaderboards
     from arena.leaderboards.fitting import snapshots
     from arena.raters.models import Rater
     from tests.leaderboards.plans_by_hand import record_votes, write_and_freeze
 
-    settings.BOOTSTRAP_RESAMPLES = 50
     small = voted_campaign(votes=0)
     write_and_freeze(signed_in("carol"))
     raters = [cast.alice_rater, cast.bob_rater, Rater.objects.create(team=cast.team, pseudonym="third")]

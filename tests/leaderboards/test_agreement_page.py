@@ -172,9 +172,8 @@ def test_new_rows_make_it_due_and_nothing_new_does_not(overlapping, cast_vote, c
 
 
 def test_figures_are_computed_anew_with_a_snapshot_and_say_until_then_that_votes_came(
-    overlapping, cast, cast_vote, signed_in, settings
+    overlapping, cast, cast_vote, signed_in
 ):
-    settings.BOOTSTRAP_RESAMPLES = 2
     small = overlapping(17)
     assert campaign_agreement.compute_due() == 1
     assert "Votes came since" not in page_of(signed_in, small)

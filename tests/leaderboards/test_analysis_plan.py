@@ -18,11 +18,6 @@ from tests.leaderboards.plans_by_hand import DRAFT, record_votes, write_and_free
 from tests.leaderboards.test_boards import text_of
 
 
-@pytest.fixture(autouse=True)
-def few_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 50
-
-
 def plan_page(visitor, slug="joust") -> str:
     return visitor.get(reverse("analysis-plan", args=[slug])).content.decode()
 

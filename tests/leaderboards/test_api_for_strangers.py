@@ -19,11 +19,6 @@ DOC = Path(__file__).resolve().parents[2] / "docs" / "api.md"
 LISTS = ("campaigns", "leaderboards", "snapshots", "judge-cards", "calibrations", "imports")
 
 
-@pytest.fixture(autouse=True)
-def hardly_any_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 2
-
-
 @pytest.fixture
 def joust(voted_campaign):
     """Three boards with a snapshot each."""

@@ -14,11 +14,6 @@ from arena.leaderboards.models import Standing
 MANY = 250
 
 
-@pytest.fixture(autouse=True)
-def hardly_any_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 2
-
-
 @pytest.fixture
 def joust(voted_campaign):
     small = voted_campaign(votes=300)

@@ -26,11 +26,6 @@ PEOPLE = board_page.Source("raters", "People", None, "private")
 HELPED = board_page.Source("combined:1", "People combined", None, "private", Leaderboard.Source.COMBINED)
 
 
-@pytest.fixture(autouse=True)
-def hardly_any_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 2
-
-
 @pytest.fixture
 def overall(voted_campaign) -> Snapshot:
     return take_snapshot(ensure_leaderboards(voted_campaign("joust").campaign)[0]).snapshot

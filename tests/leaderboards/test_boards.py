@@ -25,12 +25,6 @@ from tests.conftest import past_triggers
 PAGE = "/boards/joust/"
 
 
-@pytest.fixture(autouse=True)
-def hardly_any_resamples(settings):
-    """Pages show the robust intervals; the bootstrap is tested with the snapshots."""
-    settings.BOOTSTRAP_RESAMPLES = 2
-
-
 @pytest.fixture
 def joust(voted_campaign, cast):
     """A campaign whose three boards of people have been taken."""
@@ -241,8 +235,8 @@ def test_bootstrap_intervals_are_shown_when_asked_for_with_their_number_and_how(
     robust, resampled = text_of(ravi.get(PAGE)), text_of(ravi.get(PAGE, {"interval": "bootstrap"}))
     assert f"{standing.bootstrap_lower:.0f} … {standing.bootstrap_upper:.0f}" in resampled
     assert f"{standing.lower:.0f} … {standing.upper:.0f}" in robust
-    assert "Show the bootstrap intervals 2 resamples, drawn with replacement: whole raters" in robust
-    assert "Intervals shown: bootstrap. 2 resamples" in resampled
+    assert "Show the bootstrap intervals 20 resamples, drawn with replacement: whole raters" in robust
+    assert "Intervals shown: bootstrap. 20 resamples" in resampled
     assert "&amp;interval=bootstrap#table" in ravi.get(PAGE, {"interval": "bootstrap"}).content.decode()
 
 
@@ -531,7 +525,7 @@ def test_the_csv_holds_every_number_of_the_snapshot(joust, signed_in):
             assert float(row[column]) == getattr(standing, column)
         for column in ("shift", "shift_lower", "shift_upper"):
             assert float(row[column]) == getattr(standing, column)
-        assert row["bootstrap_resamples"] == "2"
+        assert row["bootstrap_resamples"] == "20"
         for column in ("rank_lower", "rank_upper", "battles", "wins", "losses", "ties"):
             assert int(row[column]) == getattr(standing, column)
 

@@ -18,11 +18,6 @@ def offers_both_bad(snapshot) -> bool:
 PAGES = ("/boards/joust/model/?name=Ember", "/boards/joust/compare/?a=Ember&b=Fjord")
 
 
-@pytest.fixture(autouse=True)
-def hardly_any_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 2
-
-
 @pytest.fixture
 def recorded(make_campaign, cast, cast_vote):
     """Votes of a file: won, lost and tied, and the snapshot of them."""

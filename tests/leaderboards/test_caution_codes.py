@@ -23,11 +23,6 @@ ROOT = Path(__file__).resolve().parents[2]
 API = "/api/v1"
 
 
-@pytest.fixture(autouse=True)
-def hardly_any_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 2
-
-
 @pytest.fixture
 def overall(voted_campaign) -> Snapshot:
     return take_snapshot(ensure_leaderboards(voted_campaign("joust").campaign)[0]).snapshot

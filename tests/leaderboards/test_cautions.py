@@ -17,11 +17,6 @@ BOTH, OTHERS = "/boards/joust/compare/?a=Ember&b=Fjord", "/boards/joust/compare/
 EVERY = (BOARD, CHARTS, REPORT, EMBER, GROVE, BOTH, OTHERS)
 
 
-@pytest.fixture(autouse=True)
-def hardly_any_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 2
-
-
 @pytest.fixture
 def overall(voted_campaign) -> Snapshot:
     """An overall board of five models, and it alone."""

@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import pytest
 from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
@@ -15,11 +14,6 @@ from arena.leaderboards.fitting import snapshots, sources
 from arena.leaderboards.models import Leaderboard
 from ratings.comparisons import OUTCOMES
 from tests.leaderboards.conftest import STRENGTHS
-
-
-@pytest.fixture(autouse=True)
-def few_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 50
 
 
 def said_by_people(small) -> dict:

@@ -16,11 +16,6 @@ from tests.leaderboards.test_boards import show_to, text_of
 PAGE = "/boards/joust/compare/"
 
 
-@pytest.fixture(autouse=True)
-def hardly_any_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 2
-
-
 def take_all(small) -> None:
     for leaderboard in ensure_leaderboards(small.campaign):
         snapshots.take_snapshot(leaderboard)

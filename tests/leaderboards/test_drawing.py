@@ -27,11 +27,6 @@ from tests.leaderboards.test_boards import show_to, text_of
 PAGE = "/boards/joust/charts/"
 
 
-@pytest.fixture(autouse=True)
-def hardly_any_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 2
-
-
 def close(campaign) -> None:
     """Votes are over: who may see the boards is theirs to say alone."""
     type(campaign).objects.filter(pk=campaign.pk).update(status="closed")

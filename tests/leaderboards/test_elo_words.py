@@ -72,8 +72,7 @@ def test_the_share_that_came_in_a_file_is_counted(make_campaign, cast_vote, cast
     assert recorded_of(board) == 0.75
 
 
-def test_the_page_says_both_as_they_are_stored(voted_campaign, signed_in, settings):
-    settings.BOOTSTRAP_RESAMPLES = 2
+def test_the_page_says_both_as_they_are_stored(voted_campaign, signed_in):
     board = ensure_leaderboards(voted_campaign(votes=120).campaign)[0]
     snapshot = snapshots.take_snapshot(board).snapshot
     drawing.draw(snapshot)

@@ -17,11 +17,6 @@ from ratings.influence import flips_first
 from ratings.influence_of_rows import flips_first_of
 
 
-@pytest.fixture(autouse=True)
-def few_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 0
-
-
 @pytest.fixture
 def overall(voted_campaign):
     board = ensure_leaderboards(voted_campaign("joust").campaign)[0]

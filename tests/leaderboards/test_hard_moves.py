@@ -26,11 +26,6 @@ PAGE = "/boards/joust/?board=hard"
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def few_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 2
-
-
 def boards_of(campaign):
     people = [b for b in ensure_leaderboards(campaign) if b.source == "raters"]
     return {("style" if b.style_control else b.subset): b for b in people}

@@ -30,8 +30,7 @@ MOST = 20  # seconds that a side waits for the other before the test fails
 
 
 @pytest.fixture
-def joust(voted_campaign, settings):
-    settings.BOOTSTRAP_RESAMPLES = 20
+def joust(voted_campaign):
     return voted_campaign(votes=200)
 
 

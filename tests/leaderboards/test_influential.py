@@ -13,8 +13,7 @@ from ratings.scale import POINTS_PER_LOG_ODDS
 
 
 @pytest.fixture
-def joust(voted_campaign, settings):
-    settings.BOOTSTRAP_RESAMPLES = 2
+def joust(voted_campaign):
     return voted_campaign(votes=300)
 
 

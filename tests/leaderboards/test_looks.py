@@ -19,11 +19,6 @@ from tests.leaderboards.test_boards import text_of
 EARLY = "a test made for one look isn’t at its level when it is read early"
 
 
-@pytest.fixture(autouse=True)
-def few_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 0
-
-
 @pytest.fixture
 def study(voted_campaign, cast_vote, cast, signed_in):
     """study(votes) records the next votes of a plan that wants 200, and takes a snapshot of all prompts."""

@@ -40,10 +40,7 @@ def test_numbers_as_written(value, decimals, plain, with_sign):
         "diff",
     ],
 )
-def test_ratings_below_zero_have_a_minus_on_every_page(
-    voted_campaign, cast_vote, cast, signed_in, settings, page
-):
-    settings.BOOTSTRAP_RESAMPLES = 2
+def test_ratings_below_zero_have_a_minus_on_every_page(voted_campaign, cast_vote, cast, signed_in, page):
     small = voted_campaign("joust")
     board = ensure_leaderboards(small.campaign)[0]
     before = take_snapshot(board).snapshot

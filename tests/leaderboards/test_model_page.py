@@ -13,11 +13,6 @@ from tests.leaderboards.test_compare import close
 PAGE = "/boards/joust/model/"
 
 
-@pytest.fixture(autouse=True)
-def hardly_any_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 2
-
-
 def take(small, number: int) -> None:
     assert snapshots.take_snapshot(ensure_leaderboards(small.campaign)[number]).snapshot
 

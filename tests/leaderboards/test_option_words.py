@@ -30,8 +30,7 @@ from tests.leaderboards.test_boards import text_of
 
 
 @pytest.fixture
-def snapshot(voted_campaign, settings) -> Snapshot:
-    settings.BOOTSTRAP_RESAMPLES = 2
+def snapshot(voted_campaign) -> Snapshot:
     small = voted_campaign(votes=200)
     return snapshots.take_snapshot(ensure_leaderboards(small.campaign)[0]).snapshot
 
@@ -107,6 +106,6 @@ def test_what_moved_tells_options_in_words(snapshot):
     differing = {"bootstrap": (snapshot.options["bootstrap"], 1000), "ties": ("half", "drop")}
     told = options_of(replace(diff_of(snapshot, snapshot), options=differing))
     assert told == [
-        ("resamples", "2", "1,000"),
+        ("resamples", "20", "1,000"),
         ("ties", "count half", "are left out"),
     ]

@@ -21,11 +21,6 @@ from ratings.scale import POINTS_PER_LOG_ODDS
 from tests.leaderboards.test_snapshots import exported
 
 
-@pytest.fixture(autouse=True)
-def hardly_any_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 2
-
-
 @pytest.fixture
 def joust(voted_campaign):
     """Half of the prompts in one category, the others in two of their own."""

@@ -22,11 +22,6 @@ State = SnapshotRun.State
 PAGE = "/boards/joust/parts/"
 
 
-@pytest.fixture(autouse=True)
-def few_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 100
-
-
 @pytest.fixture
 def small(voted_campaign):
     """600 votes, half on 1 November and half on the 2nd; every fourth prompt is French."""

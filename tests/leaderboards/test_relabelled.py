@@ -16,9 +16,8 @@ from tests.leaderboards.plans_by_hand import record_votes, write_and_freeze
 
 @pytest.mark.parametrize("when", ["before the first vote", "after it"])
 def test_hard_prompts_chosen_after_the_first_vote_leave_the_board_exploratory(
-    voted_campaign, cast_vote, cast, signed_in, settings, when
+    voted_campaign, cast_vote, cast, signed_in, when
 ):
-    settings.BOOTSTRAP_RESAMPLES = 50
     small = voted_campaign(votes=0)
     write_and_freeze(signed_in("carol"), boards=["overall", "hard"])
     raters = [cast.alice_rater, cast.bob_rater, Rater.objects.create(team=cast.team, pseudonym="third")]
@@ -45,9 +44,8 @@ def test_hard_prompts_chosen_after_the_first_vote_leave_the_board_exploratory(
 
 @pytest.mark.parametrize("criteria", [1, 6])
 def test_another_number_of_criteria_than_the_plan_froze_leaves_the_board_exploratory(
-    voted_campaign, cast_vote, cast, signed_in, settings, criteria
+    voted_campaign, cast_vote, cast, signed_in, criteria
 ):
-    settings.BOOTSTRAP_RESAMPLES = 0
     small = voted_campaign(votes=0)
     write_and_freeze(signed_in("carol"), boards=["overall", "hard"])
     plan = AnalysisPlan.objects.get()

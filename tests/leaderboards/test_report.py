@@ -22,8 +22,7 @@ from tests.conftest import past_triggers
 
 
 @pytest.fixture
-def judged(voted_campaign, settings):
-    settings.BOOTSTRAP_RESAMPLES = 50
+def judged(voted_campaign):
     small = voted_campaign(votes=400)
     Battle.objects.update(kind="regular", rater=None)  # as if given out here
     for board in ensure_leaderboards(small.campaign):

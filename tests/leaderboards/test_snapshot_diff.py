@@ -14,11 +14,6 @@ from tests.leaderboards.test_boards import text_of
 TABLE = "Rating before"
 
 
-@pytest.fixture(autouse=True)
-def hardly_any_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 2
-
-
 @pytest.fixture
 def three(voted_campaign, cast_vote, cast):
     """Three snapshots of the overall board, a vote apart, with one of the style board between them."""

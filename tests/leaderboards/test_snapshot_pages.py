@@ -12,11 +12,6 @@ from arena.leaderboards.snapshot_diff import diff_of
 from arena.leaderboards.snapshot_views import counts_of
 
 
-@pytest.fixture(autouse=True)
-def few_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 50
-
-
 @pytest.fixture
 def two(voted_campaign, cast_vote, cast):
     """Two snapshots of one board with 20 votes for Fjord between them."""

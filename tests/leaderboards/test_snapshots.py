@@ -27,12 +27,6 @@ from ratings.style import relative_differences
 State = SnapshotRun.State
 
 
-@pytest.fixture
-def few_resamples(settings):
-    """Enough for what isn't about the bootstrap itself."""
-    settings.BOOTSTRAP_RESAMPLES = 100
-
-
 def take_all(campaign) -> dict[str, SnapshotRun]:
     runs = {board.slug: snapshots.take_snapshot(board) for board in ensure_leaderboards(campaign)}
     assert all(run.state == State.PUBLISHED for run in runs.values()), {s: r.reason for s, r in runs.items()}
@@ -92,7 +86,10 @@ def fit_exported(rows: list[dict], *, style: bool) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("board", "hard", "style"), [("overall", 0, 0), ("hard", 1, 0), ("style", 0, 1)], ids=lambda v: str(v)
 )
-def test_a_boards_numbers_are_those_of_ratings_on_the_exported_votes(voted_campaign, board, hard, style):
+def test_a_boards_numbers_are_those_of_ratings_on_the_exported_votes(
+    voted_campaign, settings, board, hard, style
+):
+    settings.BOOTSTRAP_RESAMPLES = LeaderboardOptions().bootstrap
     small = voted_campaign()
     take_all(small.campaign)
     snapshot = Leaderboard.objects.get(slug=f"joust-{board}").snapshots.get()
@@ -115,7 +112,7 @@ def test_a_boards_numbers_are_those_of_ratings_on_the_exported_votes(voted_campa
     assert snapshot.counts["design_effect"] == pytest.approx(outside["fit"].design_effect, abs=1e-4)
 
 
-def test_the_wordy_model_falls_under_style_control(voted_campaign, few_resamples):
+def test_the_wordy_model_falls_under_style_control(voted_campaign):
     small = voted_campaign(votes=1500)
     take_all(small.campaign)
     style = Leaderboard.objects.get(slug="joust-style").snapshots.get()
@@ -125,7 +122,7 @@ def test_the_wordy_model_falls_under_style_control(voted_campaign, few_resamples
     assert wordy.rating - plain.rating == pytest.approx(wordy.shift, abs=1e-4)
 
 
-def test_a_snapshot_says_what_it_rests_on(voted_campaign, few_resamples):
+def test_a_snapshot_says_what_it_rests_on(voted_campaign):
     small = voted_campaign()
     before = timezone.now()
     take_all(small.campaign)
@@ -135,13 +132,13 @@ def test_a_snapshot_says_what_it_rests_on(voted_campaign, few_resamples):
     assert snapshot.counts["raters"] == 20
     assert 15 < snapshot.counts["effective_raters"] <= 20
     assert snapshot.counts["last_id"] == Vote.objects.latest("pk").pk
-    assert snapshot.options["bootstrap"] == 100
+    assert snapshot.options["bootstrap"] == 20
     assert (snapshot.seed, snapshot.options["seed"]) == (0, 0)
     assert len(snapshot.vote_digest) == 64
     assert "numpy" in snapshot.code_version
 
 
-def test_people_and_judges_have_boards_of_their_own(voted_campaign, make_judge, few_resamples):
+def test_people_and_judges_have_boards_of_their_own(voted_campaign, make_judge):
     small = voted_campaign()
     battles = list(small.campaign.battles.order_by("pk")[:200])
     judge = make_judge(small, "Sage", dict.fromkeys(battles, "model_a"))
@@ -173,7 +170,7 @@ def test_two_campaigns_that_want_the_same_slug_both_get_boards(make_campaign, ca
     assert ensure_leaderboards(small.campaign) == list(small.campaign.leaderboards.order_by("pk"))
 
 
-def test_the_same_votes_make_no_second_snapshot(voted_campaign, few_resamples):
+def test_the_same_votes_make_no_second_snapshot(voted_campaign):
     board = ensure_leaderboards(voted_campaign().campaign)[0]
     snapshots.take_snapshot(board)
     run = snapshots.take_snapshot(board)
@@ -181,9 +178,7 @@ def test_the_same_votes_make_no_second_snapshot(voted_campaign, few_resamples):
     assert board.snapshots.count() == 1
 
 
-def test_the_same_numbers_about_other_models_are_another_snapshot(
-    small_campaign, cast, cast_vote, few_resamples
-):
+def test_the_same_numbers_about_other_models_are_another_snapshot(small_campaign, cast, cast_vote):
     """A digest holds no names."""
     leaderboard = Leaderboard.objects.create(campaign=small_campaign.campaign, slug="all", name="all")
     prompt, fjord = small_campaign.prompts[0], small_campaign.competitors[1]
@@ -196,7 +191,7 @@ def test_the_same_numbers_about_other_models_are_another_snapshot(
     assert {standing.competitor.name for standing in second.snapshot.standings.all()} == {"Ember", "Fjord"}
 
 
-def test_a_new_vote_and_a_retraction_each_make_a_new_snapshot(voted_campaign, cast, cast_vote, few_resamples):
+def test_a_new_vote_and_a_retraction_each_make_a_new_snapshot(voted_campaign, cast, cast_vote):
     small = voted_campaign()
     board = ensure_leaderboards(small.campaign)[0]
     snapshots.take_snapshot(board)
@@ -230,7 +225,7 @@ def test_a_style_board_without_texts_says_so(small_campaign, cast, cast_vote):
     assert "1 vote was recorded without the two texts" in run.reason
 
 
-def test_a_model_that_won_every_battle_gets_no_upper_bound(small_campaign, cast, cast_vote, few_resamples):
+def test_a_model_that_won_every_battle_gets_no_upper_bound(small_campaign, cast, cast_vote):
     for rater in (cast.alice_rater, cast.bob_rater):
         for number, prompt in enumerate(small_campaign.prompts):
             cast_vote(small_campaign, prompt, "Ember", "Grove", "model_a", rater)
@@ -242,9 +237,7 @@ def test_a_model_that_won_every_battle_gets_no_upper_bound(small_campaign, cast,
     assert "unbounded_above" in winner.flags
 
 
-def test_a_failed_fit_leaves_the_last_snapshot_and_its_reason(
-    voted_campaign, cast, cast_vote, few_resamples, caplog
-):
+def test_a_failed_fit_leaves_the_last_snapshot_and_its_reason(voted_campaign, cast, cast_vote, caplog):
     small = voted_campaign()
     board = ensure_leaderboards(small.campaign)[0]
     kept = snapshots.take_snapshot(board).snapshot
@@ -267,7 +260,7 @@ def test_a_claimed_run_is_computed_by_nobody_else(voted_campaign):
     assert not Snapshot.objects.exists()
 
 
-def test_a_silent_workers_run_is_taken_over_and_its_late_result_refused(voted_campaign, few_resamples):
+def test_a_silent_workers_run_is_taken_over_and_its_late_result_refused(voted_campaign):
     board = ensure_leaderboards(voted_campaign().campaign)[0]
     silent = request_snapshot(board)
     assert silent.claim_it()
@@ -296,7 +289,7 @@ def test_a_heartbeat_stops_a_fit_whose_claim_is_lost(voted_campaign, monkeypatch
 
 
 @pytest.mark.django_db(transaction=True)
-def test_five_started_at_once_publish_one(voted_campaign, few_resamples):
+def test_five_started_at_once_publish_one(voted_campaign):
     board = ensure_leaderboards(voted_campaign().campaign)[0]
     start, errors = threading.Barrier(5), []
 
@@ -319,7 +312,7 @@ def test_five_started_at_once_publish_one(voted_campaign, few_resamples):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_fit_runs_outside_any_transaction(voted_campaign, few_resamples, monkeypatch):
+def test_the_fit_runs_outside_any_transaction(voted_campaign, monkeypatch):
     board = ensure_leaderboards(voted_campaign(votes=100).campaign)[0]
     seen = []
 
@@ -335,7 +328,7 @@ def test_the_fit_runs_outside_any_transaction(voted_campaign, few_resamples, mon
 # --- replay -----------------------------------------------------------------------------------------------
 
 
-def test_replay_gives_the_same_bytes(voted_campaign, cast, cast_vote, few_resamples, capsys):
+def test_replay_gives_the_same_bytes(voted_campaign, cast, cast_vote, capsys):
     small = voted_campaign()
     take_all(small.campaign)
     vote = cast_vote(small, small.prompts[0], "Ember", "Grove", "model_a", cast.alice_rater)
@@ -345,7 +338,7 @@ def test_replay_gives_the_same_bytes(voted_campaign, cast, cast_vote, few_resamp
         assert f"snapshot {snapshot.pk} replays to the same bytes" in capsys.readouterr().out
 
 
-def test_replay_names_the_rows_when_they_have_changed(voted_campaign, few_resamples):
+def test_replay_names_the_rows_when_they_have_changed(voted_campaign):
     small = voted_campaign()
     run = snapshots.take_snapshot(ensure_leaderboards(small.campaign)[1])
     Prompt.objects.filter(pk=small.prompts[0].pk).update(is_hard=False)
@@ -357,7 +350,7 @@ def with_an_old_warning(fit):
     return lambda *args: replace(fit(*args), warnings=["an old warning"])
 
 
-def test_replay_names_other_code(voted_campaign, few_resamples, monkeypatch):
+def test_replay_names_other_code(voted_campaign, monkeypatch):
     monkeypatch.setattr(snapshots, "code_version", lambda: "0.0.1+old")
     monkeypatch.setattr(snapshots, "fit", with_an_old_warning(snapshots.fit))
     run = snapshots.take_snapshot(ensure_leaderboards(voted_campaign().campaign)[0])
@@ -374,7 +367,7 @@ def test_replay_of_an_unknown_snapshot_is_refused(db):
 # --- on demand and on schedule ----------------------------------------------------------------------------
 
 
-def test_the_command_takes_every_campaign_or_one(voted_campaign, make_campaign, few_resamples, capsys):
+def test_the_command_takes_every_campaign_or_one(voted_campaign, make_campaign, capsys):
     voted_campaign("joust")
     make_campaign("empty")
     call_command("take_snapshots")
@@ -392,7 +385,7 @@ def test_the_command_refuses_an_unknown_campaign_and_names_those_there_are(make_
         call_command("take_snapshots", campaign="jouts")
 
 
-def test_the_command_fails_when_a_fit_does(voted_campaign, few_resamples):
+def test_the_command_fails_when_a_fit_does(voted_campaign):
     board = ensure_leaderboards(voted_campaign(votes=50).campaign)[0]
     Leaderboard.objects.filter(pk=board.pk).update(policies={"ties": "coin"})
     with pytest.raises(CommandError, match="1 of the snapshots failed"):
@@ -400,7 +393,7 @@ def test_the_command_fails_when_a_fit_does(voted_campaign, few_resamples):
 
 
 def test_a_campaign_is_due_when_something_is_new_and_the_time_has_come(
-    voted_campaign, cast, cast_vote, few_resamples, settings
+    voted_campaign, cast, cast_vote, settings
 ):
     small = voted_campaign(votes=50)
     settings.SNAPSHOT_MINUTES = 60
@@ -417,7 +410,7 @@ def test_a_campaign_is_due_when_something_is_new_and_the_time_has_come(
 
 
 def test_closing_makes_a_campaign_due_at_once_and_only_for_new_votes(
-    voted_campaign, cast, cast_vote, few_resamples, settings
+    voted_campaign, cast, cast_vote, settings
 ):
     small, settings.SNAPSHOT_MINUTES = voted_campaign(votes=50), 60
     take_all(small.campaign)
@@ -429,7 +422,7 @@ def test_closing_makes_a_campaign_due_at_once_and_only_for_new_votes(
     assert not is_due(small.campaign), "once for each close"
 
 
-def test_a_judgment_alone_makes_a_campaign_due(voted_campaign, make_judge, few_resamples):
+def test_a_judgment_alone_makes_a_campaign_due(voted_campaign, make_judge):
     small = voted_campaign(votes=50)
     take_all(small.campaign)
     SnapshotRun.objects.update(requested_at=timezone.now() - timedelta(days=1))
@@ -444,7 +437,7 @@ def test_campaigns_without_a_row_are_never_due(make_campaign):
     assert not SnapshotRun.objects.exists()
 
 
-def test_the_sweep_computes_what_a_lost_message_left_queued(voted_campaign, few_resamples):
+def test_the_sweep_computes_what_a_lost_message_left_queued(voted_campaign):
     small = voted_campaign(votes=50)
     request_snapshots(small.campaign)
     sweep_snapshots.call_local()
@@ -452,7 +445,7 @@ def test_the_sweep_computes_what_a_lost_message_left_queued(voted_campaign, few_
     assert Snapshot.objects.count() == 3
 
 
-def test_a_repeated_message_computes_nothing_twice(voted_campaign, few_resamples):
+def test_a_repeated_message_computes_nothing_twice(voted_campaign):
     pks = [run.pk for run in request_snapshots(voted_campaign(votes=50).campaign)]
     compute_runs.call_local(pks)
     compute_runs.call_local(pks)
@@ -465,7 +458,7 @@ def test_asking_twice_opens_one_run(voted_campaign):
     assert request_snapshots(campaign) == request_snapshots(campaign)
 
 
-def test_stored_numbers_are_plain_json(voted_campaign, few_resamples):
+def test_stored_numbers_are_plain_json(voted_campaign):
     run = snapshots.take_snapshot(ensure_leaderboards(voted_campaign().campaign)[2])
     canonical = snapshots.stored_in(run.snapshot).canonical()
     assert json.loads(canonical)["standings"][0]["rating"] > 0

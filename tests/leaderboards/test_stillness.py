@@ -32,9 +32,8 @@ ADDRESSES = (
 
 
 @pytest.fixture
-def open_board(voted_campaign, cast, settings):
+def open_board(voted_campaign, cast):
     """Votes reveal, so that boards may be public while raters are at work."""
-    settings.BOOTSTRAP_RESAMPLES = 2
     small = voted_campaign("joust")
     for board in ensure_leaderboards(small.campaign):
         assert snapshots.take_snapshot(board).snapshot

@@ -28,8 +28,7 @@ DOC = Path(__file__).resolve().parents[2] / "docs" / "api.md"
 
 
 @pytest.fixture(autouse=True)
-def quick(settings):
-    settings.BOOTSTRAP_RESAMPLES = 2
+def quick():
     caches["throttles"].clear()
     yield
     caches["throttles"].clear()

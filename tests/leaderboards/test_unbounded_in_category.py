@@ -23,11 +23,6 @@ LAW = (
 )
 
 
-@pytest.fixture(autouse=True)
-def hardly_any_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 2
-
-
 @pytest.fixture
 def snapshot(make_campaign, cast, cast_vote):
     small = make_campaign("joust", prompts=8, names=NAMES)

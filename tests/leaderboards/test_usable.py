@@ -8,11 +8,6 @@ from arena.leaderboards.fitting import snapshots, sources, usable
 from ratings.rao_kupper import fit_grounded_rao_kupper
 
 
-@pytest.fixture(autouse=True)
-def few_resamples(settings):
-    settings.BOOTSTRAP_RESAMPLES = 50
-
-
 def test_both_bad_and_usable_are_those_of_the_votes(voted_campaign, signed_in):
     board = ensure_leaderboards(voted_campaign().campaign)[0]
     snapshot = snapshots.take_snapshot(board).snapshot

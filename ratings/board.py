@@ -23,12 +23,9 @@ from ratings.rows import LARGE, Rows, sort_rows
 from ratings.separation import fit_bounded
 from ratings.standings import Check
 from ratings.style import MAX_VIF, NO_VARIATION, Scaled, inflation_factors, scale_covariates
+from ratings.style_left_out import LeftOut, Why
 from ratings.thin_votes import guarded
 from ratings.uncertainty import Covariance, robust_covariance, tally_sandwich, vote_scores
-from ratings.wording import counted, in_words, listed
-
-STYLE_WARNING = "Style control leaves out"
-"""How every sentence about a covariate that was dropped begins."""
 
 PLAIN_AFTER_ALL = "No feature of style is left to control for: this board is the plain one."
 
@@ -56,6 +53,7 @@ class FittedBoard:
     n_dropped: int
     notes: tuple[str, ...]
     reference: Reference
+    left_out: tuple[LeftOut, ...] = ()
 
     @cached_property
     def pair_clusters(self) -> dict[str, PairClusters]:
@@ -78,7 +76,7 @@ def fit_board(comparisons: Comparisons, options: LeaderboardOptions) -> FittedBo
     dimensions = wanted_dimensions(comparisons, options)
     order, cells, plain = plain_board(comparisons, options)
     board = relabelled(comparisons, order)
-    board, scaled, notes = _with_covariates(board, options)
+    board, scaled, left_out = _with_covariates(board, options)
     rows = scores = inflation = None
     if options.ties == "davidson":
         fit, covariance, rows, reference = _davidson(board, options, dimensions, cells)
@@ -88,7 +86,7 @@ def fit_board(comparisons: Comparisons, options: LeaderboardOptions) -> FittedBo
         covariance = tally_sandwich(cells, plain).less_mean(reference)
     else:
         rows, fit, inflation, dropped = _fit_rows(board, options, cells, plain)
-        notes = [*notes, *dropped]
+        left_out = [*left_out, *dropped]
         scaled = _part_of(scaled, board.covariate_names, fit.covariate_names)
         covariance, scores, reference = robust_covariance(board, rows, fit, dimensions, cells)
     fit, plain = _less_mean(reference, fit, plain)
@@ -106,9 +104,15 @@ def fit_board(comparisons: Comparisons, options: LeaderboardOptions) -> FittedBo
         scaled,
         inflation,
         dropped_votes,
-        tuple(notes),
+        _notes(left_out, options, fit),
         reference,
+        tuple(left_out),
     )
+
+
+def _notes(left_out: list[LeftOut], options: LeaderboardOptions, fit: Fit) -> tuple[str, ...]:
+    plain = options.style and not fit.covariate_names
+    return (*(one.sentence() for one in left_out), *((PLAIN_AFTER_ALL,) if plain else ()))
 
 
 def _less_mean(reference: Reference, fit: Fit, plain: Fit) -> tuple[Fit, Fit]:
@@ -119,8 +123,8 @@ def _less_mean(reference: Reference, fit: Fit, plain: Fit) -> tuple[Fit, Fit]:
 
 def _fit_rows(
     board: Comparisons, options: LeaderboardOptions, cells: Tally, plain: Fit
-) -> tuple[Rows, Fit, Vector | None, list[str]]:
-    """Rows, fit, VIF of the covariates that could be kept, and what was dropped, in words."""
+) -> tuple[Rows, Fit, Vector | None, list[LeftOut]]:
+    """Rows, fit, VIF of the covariates that could be kept, and what was dropped."""
     rows = sort_rows(board, options.policies, exact=plain.pseudo is not None)
     if board.covariates is None:
         return rows, plain, None, []
@@ -134,7 +138,7 @@ def _fit_rows(
     names = tuple(board.covariate_names[j] for j in kept)
     bounded, rows, fit, unbounded = fit_bounded(rows, names, cells, plain)
     if not len(bounded):
-        return rows, plain, None, [*dropped, *unbounded, PLAIN_AFTER_ALL]
+        return rows, plain, None, [*dropped, *unbounded]
     fit = replace(fit, covariate_names=tuple(names[j] for j in bounded))
     if unbounded:
         inflation = inflation_factors(fit.hessian, _bread_of_votes(fit.hessian, plain))
@@ -145,8 +149,8 @@ VOTES_PER_COVARIATE = 10
 """Fewer votes than this for each covariate settle none: it would fit their accidents."""
 
 
-def _affordable(rows: Rows, board: Comparisons) -> tuple[Rows, Comparisons, list[str]]:
-    """As many covariates, the first ones first, as the votes can tell of; what was left out, in words.
+def _affordable(rows: Rows, board: Comparisons) -> tuple[Rows, Comparisons, list[LeftOut]]:
+    """As many covariates, the first ones first, as the votes can tell of; what was left out.
 
     The position is asked for by name and stays.
     """
@@ -157,16 +161,14 @@ def _affordable(rows: Rows, board: Comparisons) -> tuple[Rows, Comparisons, list
         return rows, board, []
     kept = [j for j in range(len(names)) if j not in spared]
     needed = VOTES_PER_COVARIATE * len(style)
-    left_out = listed([in_words(names[j]) for j in spared])
-    votes = counted(len(rows), "vote", "votes")
-    note = f"{STYLE_WARNING} {left_out}: not enough data, {votes}, {needed} needed."
+    left_out = LeftOut(Why.FEW_VOTES, tuple(names[j] for j in spared), len(rows), needed=needed)
     z = board.covariates
     fewer = replace(
         board,
         covariates=None if z is None else z[:, kept],
         covariate_names=tuple(names[j] for j in kept),
     )
-    return replace(rows, z=rows.z[kept]), fewer, [note]
+    return replace(rows, z=rows.z[kept]), fewer, [left_out]
 
 
 def _part_of(scaled: Scaled | None, before: tuple[str, ...], after: tuple[str, ...]) -> Scaled | None:
@@ -216,13 +218,13 @@ def relabelled(comparisons: Comparisons, order: NDArray[np.int64]) -> Comparison
 
 def _with_covariates(
     board: Comparisons, options: LeaderboardOptions
-) -> tuple[Comparisons, Scaled | None, list[str]]:
-    """The board with scaled covariates, or none; and what was dropped, in words."""
-    notes: list[str] = []
+) -> tuple[Comparisons, Scaled | None, list[LeftOut]]:
+    """The board with scaled covariates, or none; and what was dropped."""
+    left_out: list[LeftOut] = []
     if not options.style:
         board, scaled = replace(board, covariates=None, covariate_names=()), None
     else:
-        board, scaled, notes = _style(board, options)
+        board, scaled, left_out = _style(board, options)
     if options.position:
         ones = np.ones((len(board), 1))
         z = (
@@ -231,10 +233,10 @@ def _with_covariates(
             else np.hstack([board.covariates, ones.astype(board.covariates.dtype)])
         )
         board = replace(board, covariates=z, covariate_names=(*board.covariate_names, POSITION))
-    return board, scaled, notes
+    return board, scaled, left_out
 
 
-def _style(board: Comparisons, options: LeaderboardOptions) -> tuple[Comparisons, Scaled, list[str]]:
+def _style(board: Comparisons, options: LeaderboardOptions) -> tuple[Comparisons, Scaled, list[LeftOut]]:
     if board.covariates is None:
         raise BadOptionError(
             "style control without covariates", todo="pass signed differences of style counts"
@@ -242,9 +244,9 @@ def _style(board: Comparisons, options: LeaderboardOptions) -> tuple[Comparisons
     scaled = scale_covariates(board.covariates, options.style_transform)
     flat = scaled.scale < NO_VARIATION
     names = np.array(board.covariate_names, dtype=object)
-    notes = [f"{STYLE_WARNING} {in_words(name)}: no two responses differ in it." for name in names[flat]]
+    same = [LeftOut(Why.SAME, (name,), len(board)) for name in names[flat]]
     kept = _part(scaled, np.flatnonzero(~flat))
-    return replace(board, covariates=kept.z, covariate_names=tuple(names[~flat])), kept, notes
+    return replace(board, covariates=kept.z, covariate_names=tuple(names[~flat])), kept, same
 
 
 def _part(scaled: Scaled, kept: NDArray[np.int64]) -> Scaled:
@@ -255,25 +257,40 @@ def _part(scaled: Scaled, kept: NDArray[np.int64]) -> Scaled:
 
 def _told_apart(
     rows: Rows, names: tuple[str, ...], plain: Fit
-) -> tuple[NDArray[np.int64], Vector, list[str]]:
+) -> tuple[NDArray[np.int64], Vector, list[LeftOut]]:
     """Which covariates to keep: the one with the largest VIF is dropped while that is too large."""
     step = SAMPLE_STEP if len(rows) >= LARGE else 1
     sample = rows.every(step)
     at = np.concatenate([plain.params, np.zeros(len(rows.z))])
     hessian = step * RowLikelihood(sample).evaluate(at, None)[2]
     kept, k = np.arange(len(names)), plain.n_competitors
-    bread = _bread_of_votes(hessian, plain)
-    notes: list[str] = []
+    bread, dropped = _bread_of_votes(hessian, plain), {}
     while len(kept):
         own = np.concatenate([np.arange(k), k + kept])
         inflation = inflation_factors(hessian[np.ix_(own, own)], bread)
         worst = int((inflation / [_limit(names[j]) for j in kept]).argmax())
         if inflation[worst] <= _limit(names[kept[worst]]):
-            return kept, inflation, notes
-        notes.append(_repeats(names[kept[worst]], inflation[worst]))
+            break
+        dropped[int(kept[worst])] = float(inflation[worst])
         kept = np.delete(kept, worst)
-    notes.append(PLAIN_AFTER_ALL)
-    return kept, np.zeros(0), notes
+    else:
+        inflation = np.zeros(0)
+    alone = _beside_models(hessian, bread, list(dropped))
+    beside = tuple(names[j] for j in kept if names[j] != POSITION)
+    left_out = [
+        LeftOut(Why.MODELS, (names[j],), len(rows), inflation=own)
+        if own > _limit(names[j])
+        else LeftOut(Why.FEATURES, (names[j],), len(rows), inflation=dropped[j], beside=beside)
+        for j, own in zip(dropped, alone, strict=True)
+    ]
+    return kept, inflation, left_out
+
+
+def _beside_models(hessian: Matrix, bread: Matrix, covariates: list[int]) -> list[float]:
+    """The VIF that each has beside the strengths alone."""
+    k = len(bread)
+    own = [np.append(np.arange(k), k + j) for j in covariates]
+    return [float(inflation_factors(hessian[np.ix_(one, one)], bread)[0]) for one in own]
 
 
 def _bread_of_votes(hessian: Matrix, plain: Fit) -> Matrix:
@@ -282,14 +299,6 @@ def _bread_of_votes(hessian: Matrix, plain: Fit) -> Matrix:
         return plain.bread
     k = plain.n_competitors
     return generalised_inverse(hessian[:k, :k], gauge(plain.graph.component, 0))
-
-
-def _repeats(name: str, inflation: float) -> str:
-    how = "wholly" if np.isinf(inflation) else f"nearly; variance inflation {inflation:.3g}"
-    return (
-        f"{STYLE_WARNING} {in_words(name)}: here it can't be told apart from which models fought and"
-        f" from the other features ({how})."
-    )
 
 
 def _limit(name: str) -> float:

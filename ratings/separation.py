@@ -21,7 +21,7 @@ from ratings.comparisons import Tally
 from ratings.errors import NotConvergedError
 from ratings.newton import Vector, gauge, maximise
 from ratings.rows import Rows
-from ratings.wording import counted, in_words, listed
+from ratings.style_left_out import LeftOut, Why
 
 WILD = 12.0
 """Log-odds from which a finite estimate is doubted: one vote in 160,000 would go the other way."""
@@ -29,7 +29,7 @@ WILD = 12.0
 
 def fit_bounded(
     rows: Rows, names: tuple[str, ...], cells: Tally, plain: Fit
-) -> tuple[NDArray[np.int64], Rows, Fit, list[str]]:
+) -> tuple[NDArray[np.int64], Rows, Fit, list[LeftOut]]:
     """Which covariates stay, the rows and the fit with them (the plain one if none), and why the others go.
 
     The rows' covariates aren't collinear. Of a plain board held by Firth's pseudo-battles the fit is Firth's.
@@ -46,15 +46,10 @@ def fit_bounded(
     again = _attempt(fewer, cells, plain)[0] if len(kept) else None
     if again is None:
         kept, fewer, again = everything[:0], replace(rows, z=rows.z[:0]), plain
-    lost = [names[j] for j in everything if j not in kept]
-    return kept, fewer, again, [_unsettled(lost, len(rows))]
-
-
-def _unsettled(names: list[str], votes: int) -> str:
-    return (
-        f"Style control leaves out {listed([in_words(name) for name in names])}: with this"
-        f" {counted(votes, 'vote', 'votes')} set no limit to what style is worth, for none contradicts it."
-    )
+    lost = np.setdiff1d(everything, kept)
+    differing = int(np.count_nonzero(rows.z[lost].any(axis=0)))
+    left_out = LeftOut(Why.NO_LIMIT, tuple(names[j] for j in lost), len(rows), differing=differing)
+    return kept, fewer, again, [left_out]
 
 
 def _attempt(rows: Rows, cells: Tally, plain: Fit) -> tuple[Fit | None, bool]:

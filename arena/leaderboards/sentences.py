@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, ngettext_lazy
 
 from arena.leaderboards.models import Leaderboard
+from ratings.style_left_out import LeftOut, Why, together
 
 NAMED = 3
 
@@ -157,11 +158,23 @@ def say_nothing(leaderboard: Leaderboard, left_out: Mapping[str, int]) -> str:
     return " ".join([first, *say_left_out(left_out)])
 
 
-def say_no_style(votes: int, why: Sequence[str]) -> str:
-    """Why a style-controlled board would only repeat the plain one."""
+def say_no_style(votes: int, left_out: Sequence[LeftOut]) -> str:
+    """Why a style-controlled board would only repeat the plain one: in sum, and by feature."""
     counted = ngettext("%(n)s vote", "%(n)s votes", votes) % {"n": f"{votes:,}"}
-    first = _("Not enough data to control for style: %(votes)s.") % {"votes": counted}
-    return " ".join([first, *why])
+    why = {one.why for one in left_out}
+    why = why - {Why.SAME} or why
+    if why <= {Why.SAME}:
+        first = _("There is no style to control for: in %(votes)s no two responses differ in it.")
+    elif why <= {Why.FEW_VOTES, Why.NO_LIMIT}:
+        first = _("Not enough data to control for style: %(votes)s.")
+    elif why <= {Why.MODELS, Why.FEATURES}:
+        first = _(
+            "Style can’t be told from the models: more votes won’t change that, only responses of one model"
+            " that differ in style."
+        )
+    else:
+        first = _("No feature of style can be controlled for with these %(votes)s.")
+    return " ".join([first % {"votes": counted}, *(one.sentence() for one in together(left_out))])
 
 
 def say_unsettled(votes: int, unjudged: bool = False) -> str:

@@ -263,7 +263,7 @@ def test_ties_alone_draw_no_dot_and_no_certainty(make_campaign, cast, cast_vote,
     assert "<circle" not in page.content.decode()
     assert "3 models have no interval yet" in words
     assert "Fewer than 100 votes: take every number for a sketch." in words
-    assert "No board “style-controlled” yet. Not enough data to control for style: 2 votes." in words
+    assert "No board “style-controlled” yet. There is no style to control for: in 2 votes no two" in words
     assert "Error" not in words
     assert 'class="notice error"' not in page.content.decode()
 

@@ -40,12 +40,13 @@ from arena.leaderboards.models import (
 from arena.leaderboards.plans.registration import options_of, plans_of, registered_under
 from arena.leaderboards.schedule import request_snapshot
 from arena.settled import UnsettledError
-from ratings.board import STYLE_WARNING, FittedBoard, check_board, fit_board
+from ratings.board import POSITION, FittedBoard, check_board, fit_board
 from ratings.board_options import LeaderboardOptions
 from ratings.clusters import effective_clusters
 from ratings.errors import NotConvergedError, NotEnoughDataError, RatingsError
 from ratings.leaderboard import assemble
 from ratings.standings import LeaderboardFit
+from ratings.style_left_out import LeftOut
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +63,8 @@ class LostClaimError(Exception):
 class Computed:
     """A snapshot before it is stored, in plain data: keyword arguments of its rows.
 
-    pairs, category_ratings, weights: kept for the newest snapshot alone, and so no part of a replay.
+    pairs, category_ratings, weights: kept for the newest snapshot alone, and so no part of a replay ·
+    style_left_out: which features style control leaves out, and why; its warnings say it in words.
     """
 
     counts: dict[str, Any]
@@ -74,6 +76,12 @@ class Computed:
     pairs: list[dict[str, Any]] = field(default_factory=list)
     category_ratings: list[dict[str, Any]] = field(default_factory=list)
     weights: list[dict[str, Any]] = field(default_factory=list)
+    style_left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def controls_style(self) -> bool:
+        """Is any feature of style left? Who is shown first is none."""
+        return any(coefficient["name"] != POSITION for coefficient in self.coefficients)
 
     def canonical(self) -> bytes:
         """The bytes by which two computations are compared."""
@@ -139,9 +147,8 @@ def _fit_and_publish(run: SnapshotRun, rows: BoardRows, options: LeaderboardOpti
         unjudged = isinstance(rows, CombinedRows) and not len(rows.both) + len(rows.judged)
         run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_unsettled(votes, unjudged))
         return
-    if options.style and not computed.coefficients:
-        why = [warning for warning in computed.warnings if warning.startswith(STYLE_WARNING)]
-        run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_no_style(votes, why))
+    if options.style and not computed.controls_style:
+        run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_no_style(votes, computed.style_left_out))
         return
     publish(run, computed, cutoff, options.seed)
 
@@ -186,6 +193,7 @@ def fit(
         pairs=pair_results(board, rows, categories),
         category_ratings=list(_category_ratings(categories, rows.competitors)),
         weights=pair_weights.rows_of(board, rows.competitors),
+        style_left_out=board.left_out,
     )
 
 

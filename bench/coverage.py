@@ -101,6 +101,21 @@ def _colluding(scenario: Scenario, seed: int) -> Comparisons:
     return replace(votes, outcome=outcome, rater=rater)
 
 
+IDS_OF_A_TEXT = 6
+
+
+def _texts(scenario: Scenario, seed: int, *, by_id: bool) -> Comparisons:
+    """The model's prompts are texts: text t is asked in proportion to (t + 1)^-0.7, under six ids."""
+    votes = simulate_votes(scenario.model, 8 * scenario.votes, seed=seed).as_comparisons()
+    rng = np.random.default_rng([seed, 9])
+    asked = np.flatnonzero(rng.random(len(votes)) < (votes.prompt + 1.0) ** -0.7)[: scenario.votes]
+    votes = votes.select(asked)
+    if not by_id:
+        return votes
+    ids = IDS_OF_A_TEXT * votes.prompt + rng.integers(IDS_OF_A_TEXT, size=len(votes)).astype(np.int32)
+    return replace(votes, prompt=ids)
+
+
 def _taste(raters: int, sd: float, **more: object) -> dict:
     return {"tie": 0.7, "raters": raters, "rater_sd": sd, **more}
 
@@ -137,6 +152,19 @@ SCENARIOS = [
         "6 models, 60 prompts x 30 raters, sd 0.6 each",
         VoteModel(SIX, **_taste(30, 0.6, prompts=60, prompt_sd=0.6)),
         2000,
+    ),
+    *(
+        Scenario(
+            name,
+            words,
+            VoteModel(SIX, **_taste(30, 0.6, prompts=60, prompt_sd=0.6)),
+            2000,
+            draw=partial(_texts, by_id=by_id),
+        )
+        for name, words, by_id in (
+            ("texts", "as J, 60 uneven texts under six ids each, by text", False),
+            ("texts by id", "the same, by id, as if each were a text of its own", True),
+        )
     ),
     Scenario("equal", "20 equal models, 25 raters, sd 0.7", VoteModel((0.0,) * 20, **_taste(25, 0.7)), 5000),
     *(

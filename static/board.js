@@ -27,6 +27,8 @@ if (table && menu) {
   const hidden = read();
   show(hidden);
   for (const name of COLUMNS) {
+    const heading = table.querySelector(`thead .${name}`);
+    if (!heading) continue; // a board that isn't there
     const label = document.createElement("label");
     const box = document.createElement("input");
     box.type = "checkbox";
@@ -36,7 +38,7 @@ if (table && menu) {
       else hidden.add(name);
       keep(hidden);
     });
-    label.append(box, " ", table.querySelector(`thead .${name}`).textContent);
+    label.append(box, " ", heading.textContent);
     menu.append(label);
   }
   menu.hidden = false;

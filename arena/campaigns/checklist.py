@@ -15,6 +15,7 @@ from arena.campaigns.guide_texts import is_starting_text
 from arena.campaigns.models import Campaign
 from arena.campaigns.opening import missing_by_step
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response, is_fit_to_fight
+from arena.percent import percent
 
 TITLES: dict[str, Promise] = {
     "prompts": gettext_lazy("Prompt sets"),
@@ -214,15 +215,11 @@ def in_words(moment: datetime) -> str:
 
 def quality_facts(campaign: Campaign) -> list[str]:
     return [
-        _("%(percent)s %% of battles are repeats") % {"percent": percent(campaign.repeat_share)},
-        _("%(percent)s %% are gold battles") % {"percent": percent(campaign.gold_share)},
+        _("%(share)s of battles are repeats") % {"share": percent(campaign.repeat_share, None)},
+        _("%(share)s are gold battles") % {"share": percent(campaign.gold_share, None)},
         _("a response that names its model: %(policy)s") % {"policy": campaign.get_leak_policy_display()},
         _("hard from %(n)s of seven criteria") % {"n": campaign.hard_at_least},
     ]
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.4g}"
 
 
 def plan_facts(campaign: Campaign) -> list[str]:

@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 from arena.corpus.near_duplicates import CHARACTERS, COMPARED, LOOKED_AT, near_duplicates
 from arena.exchange.formats.problems import Report
 from arena.exchange.formats.rows import PromptRow
+from arena.percent import percent
 
 NAMED = 5
 
@@ -50,8 +51,12 @@ class Alike:
         told = {pair.later: pair for pair in reversed(pairs) if pair.later in self._new}
         if told:
             listed = ", ".join(
-                _("%(later)r (as %(earlier)r, %(percent)s %%)")
-                % {"later": one.later, "earlier": one.earlier, "percent": int(100 * one.similarity)}
+                _("%(later)r (as %(earlier)r, %(share)s)")
+                % {
+                    "later": one.later,
+                    "earlier": one.earlier,
+                    "share": percent(int(100 * one.similarity) / 100),
+                }
                 for one in list(told.values())[::-1][:NAMED]
             )
             more = ", …" if len(told) > NAMED else ""

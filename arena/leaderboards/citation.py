@@ -11,6 +11,7 @@ from django.urls import reverse
 from arena.counted import counted
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.looks import cast
+from arena.percent import percent
 
 
 def cite(snapshot: Snapshot) -> str:
@@ -66,5 +67,5 @@ def method_of(snapshot: Snapshot) -> str:
         parts.append("controlled for style")
     clusters = re.search(r"cluster-robust(?: \(\w+\))? by (?P<names>[a-z ]+)$", counts["interval_method"])
     basis = f"clustered by {clusters['names']}" if clusters else "with votes taken as independent"
-    confidence = f"{100 * snapshot.options['confidence']:g} % intervals"
+    confidence = f"{percent(snapshot.options['confidence'], None)} intervals"
     return ", ".join([*parts, f"{confidence} {basis}"])

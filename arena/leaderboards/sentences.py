@@ -105,11 +105,18 @@ def say_top(
 
 
 def say_hard(
-    first: Sequence[str], models: int, overall: Sequence[str], few: str = "", ranked: int | None = None
+    first: Sequence[str],
+    models: int,
+    overall: Sequence[str],
+    few: str = "",
+    ranked: int | None = None,
+    top: str = "",
 ) -> str:
-    if first and set(first) == set(overall):
+    """top: the clause about the overall board. That nothing can be ranked isn't said twice."""
+    clause = say_first(first, models, few, ranked)
+    if (first and set(first) == set(overall)) or (clause == top and (few or not first)):
         return _("hard prompts don't change that")
-    return _("on hard prompts %(clause)s") % {"clause": say_first(first, models, few, ranked)}
+    return _("on hard prompts %(clause)s") % {"clause": clause}
 
 
 def say_moves(moves: Iterable[Move]) -> str:

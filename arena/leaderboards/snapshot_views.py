@@ -108,7 +108,9 @@ def snapshot_diff(request: HttpRequest, campaign: str, slug: str) -> HttpRespons
     }
     if choice.before and choice.after:
         diff = diff_of(choice.before, choice.after)
+        looks = say_looks([choice.after, choice.before])
         context |= {
+            "both": [(one, looks.get(one.pk, "")) for one in (choice.before, choice.after)],
             "diff": diff,
             "counts": counts_of(diff),
             "options": options_of(diff),
@@ -138,7 +140,7 @@ def choosable(leaderboard: Leaderboard, choice: Choice) -> list[Snapshot]:
 
 def choose(leaderboard: Leaderboard, before: str, after: str) -> Choice:
     """By number; whichever isn't asked for is the newest, or the one before the other."""
-    snapshots = leaderboard.snapshots.all()
+    snapshots = leaderboard.snapshots.select_related("plan")
     asked = {wanted: snapshots.filter(pk=as_id(wanted)).first() for wanted in (before, after) if wanted}
     if unknown := [wanted for wanted, found in asked.items() if found is None]:
         # Whether another board has it is nobody's business who may not see that board.

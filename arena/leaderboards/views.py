@@ -14,11 +14,10 @@ from arena.campaigns.models import Campaign
 from arena.leaderboards import downloads, tasks
 from arena.leaderboards.boards import board_page, compare_page, model_page
 from arena.leaderboards.boards.board_list import list_campaigns, visible_boards
-from arena.leaderboards.boards.board_view import SORTS, View
+from arena.leaderboards.boards.board_view import View, sorts_of
 from arena.leaderboards.caching import cached, kept_if_public
 from arena.leaderboards.charts import chart_page
 from arena.leaderboards.charts.chart_names import names_alone
-from arena.leaderboards.defaults import BOARDS, Board
 from arena.leaderboards.forms import VisibilityForm
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
 from arena.leaderboards.packing import packed
@@ -52,15 +51,14 @@ def board(request: HttpRequest, campaign: str) -> HttpResponse:
     if request.headers.get("HX-Request"):
         return render_progress(request, context)
     view = View.of(request.GET)
-    asked, chosen = request.GET, chosen_board(request)
-    page = board_page.build(boards, asked.get("source", ""), asked.get("interval", ""), view, chosen)
+    source, interval, asked = (request.GET.get(name, "") for name in ("source", "interval", "board"))
+    page = board_page.build(boards, source, interval, view, asked)
     context |= {
         "page": page,
         "view": view,
-        "sorts": SORTS.items(),
+        "sorts": sorts_of(page.shown),
         "turns": turns_of(page, view),
         "missing": board_page.missing_of(shown, page),
-        "chosen": chosen,
         "may_publish": access.has_role(request.user, shown.team_id, Role.ADMIN),
         "visibilities": Leaderboard.Visibility.choices,
         "section": "boards",
@@ -185,11 +183,6 @@ def render_progress(request: HttpRequest, context: dict[str, Any]) -> HttpRespon
     if context["progress"] is None:
         response["HX-Refresh"] = "true"
     return response
-
-
-def chosen_board(request: HttpRequest) -> Board:
-    wanted = request.GET.get("board", "")
-    return next((board for board in BOARDS if board.name == wanted), BOARDS[0])
 
 
 @require_POST

@@ -161,7 +161,7 @@ def test_the_page_says_what_expected_and_kind_may_be_and_the_share_in_percent(ca
     type(small_campaign.campaign).objects.update(gold_share=0.2)
     page = carol.get(PAGE).content.decode()
     assert "one of model_a, model_b, tie, both_bad" in page and "one of quality, instructed" in page
-    assert "<strong>20 %</strong>" in page
+    assert "<strong>20&nbsp;%</strong>" in page
 
 
 def test_a_model_that_is_called_like_a_holder_is_left_alone(carol, small_campaign):

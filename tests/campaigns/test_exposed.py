@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 
 def said(visitor, slug: str = "small") -> str | None:
-    page = " ".join(visitor.get(f"/campaigns/{slug}/").content.decode().split())
+    page = " ".join(visitor.get(f"/campaigns/{slug}/").content.decode().replace("&nbsp;", " ").split())
     found = re.search(r"\d+ of \d+ responses \(\d+ %\)", page)
     return found[0] if found else None
 

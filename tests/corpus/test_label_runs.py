@@ -205,7 +205,7 @@ def test_a_spot_check_hides_what_the_llm_said_and_tells_how_far_they_agree(promp
     carol.post(path, dict.fromkeys(HARD_CRITERIA, "no") | {"prompt": shown.pk})  # once a person
     assert SpotCheck.objects.count() == 3
     page = carol.get(path).content.decode()
-    assert "You have seen every prompt" in page and "on 3 checks" in page and "67 %" in page
+    assert "You have seen every prompt" in page and "on 3 checks" in page and "67&nbsp;%" in page
     assert "1 done" not in signed_in("ravi").get(path).content.decode()
 
 

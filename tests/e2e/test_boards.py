@@ -158,6 +158,20 @@ def test_a_phone_has_wide_bars_printed_intervals_and_a_scale_to_read_them_off(
     assert record.complaints == []
 
 
+@pytest.mark.parametrize("width", [1160, 1280, 1440, 1720])
+def test_the_numbers_of_a_scale_stand_apart_where_three_boards_share_the_window(
+    joust, visit, live_server, width
+):
+    page, _record = visit("ravi", viewport={"width": width, "height": 800})
+    page.goto(f"{live_server.url}/boards/joust/")
+    for board in BOARDS:
+        ticks = page.locator(f"tfoot td.{board} svg.scale text:visible")
+        boxes = sorted((tick.bounding_box() for tick in ticks.all()), key=lambda box: box["x"])
+        assert len(boxes) >= 2
+        for left, right in pairwise(boxes):
+            assert left["x"] + left["width"] < right["x"]
+
+
 def test_what_figures_mean_opens_by_keyboard(joust, visit, live_server):
     page, _record = visit("ravi", viewport=PHONE)
     page.goto(f"{live_server.url}/boards/joust/")

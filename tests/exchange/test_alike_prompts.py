@@ -33,7 +33,7 @@ def told(found: Plan) -> list[str]:
 
 def test_a_file_that_asks_nearly_the_same_twice_is_told_which(client):
     assert told(plan(a=LETTER, b="Something else", c=ALIKE)) == [
-        "1 prompt says nearly what another says, and would count twice: 'c' (as 'a', 88 %)"
+        "1 prompt says nearly what another says, and would count twice: 'c' (as 'a', 88\u00a0%)"
     ]
     assert told(plan(a=LETTER, b="Something else")) == []
 
@@ -42,7 +42,7 @@ def test_what_is_stored_is_compared_too_and_what_comes_again_is_not():
     bring_in(a=LETTER)
     assert told(plan(a=LETTER)) == []
     (words,) = told(plan(a=LETTER, z=ALIKE))
-    assert words.endswith("'z' (as 'a', 88 %)")
+    assert words.endswith("'z' (as 'a', 88\u00a0%)")
 
 
 def test_what_was_redacted_is_compared_with_nothing():

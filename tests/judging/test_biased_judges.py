@@ -107,8 +107,14 @@ def test_a_judge_that_chooses_the_poor_response_anyway_is_not_to_be_trusted(card
     assert found["plain"]["estimate"] == found["instructed"]["estimate"] == 1
     assert (found["obeys"], found["passed"], found["fails"]) == (False, False, True)
     assert page.count(DISTRUST) == 1
-    assert f"{DISTRUST}: a poor response that tells it to choose it wins 100.0 % of calls (20 in all" in page
-    assert "It doesn&#x27;t obey the text, it prefers poor responses anyway: 100.0 % win without it." in page
+    assert (
+        f"{DISTRUST}: a poor response that tells it to choose it wins 100.0\u00a0% of calls (20 in all"
+        in page
+    )
+    assert (
+        "It doesn&#x27;t obey the text, it prefers poor responses anyway: 100.0\u00a0% win without it."
+        in page
+    )
 
 
 def test_a_judge_with_both_faults_is_told_of_both(card_of):

@@ -17,7 +17,9 @@ def test_a_run_is_worked_off_in_this_process(court, server, capsys):
     run_judges("--here")
     told = capsys.readouterr().out
     assert "6 judgments by 1 judge planned" in told
-    assert "6 judgments (2 model_a, 2 model_b, 2 tie); 0.0 % of those with a verdict are unstable" in told
+    assert (
+        "6 judgments (2 model_a, 2 model_b, 2 tie); 0.0\u00a0% of those with a verdict are unstable" in told
+    )
     assert server.calls == 12
 
 

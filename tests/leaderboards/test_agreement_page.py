@@ -148,7 +148,7 @@ def test_figures_without_an_interval_stand_alone_and_minus_is_a_minus(overlappin
     stored.figures["people"]["alpha"] |= {"estimate": 1.0, "lower": None, "upper": None}
     stored.save()
     (people, *_rest) = signed_in("ravi").get(reverse("board-agreement", args=["small"])).context["lines"]
-    assert (people.every, people.decisive) == ("100 %", "100 % (70\u00a0…\u00a0100)")
+    assert (people.every, people.decisive) == ("100\u00a0%", "100\u00a0% (70\u00a0…\u00a0100)")
     assert (people.kappa, people.alpha) == ("−0.05 (−0.20\u00a0…\u00a00.10)", "1.00")
 
 

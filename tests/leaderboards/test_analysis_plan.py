@@ -208,7 +208,7 @@ def test_a_plan_that_can_answer_its_question_says_so_and_what_that_hangs_on(plai
     assert "its margin is 60 points" in page
     assert "87 points (0.5 in log-odds)" in page
     assert "assumed: nobody has voted enough to measure it" in page
-    assert "(power)" in page and "80 %" in page and "(confidence)" in page and "95 %" in page
+    assert "(power)" in page and "80\u00a0%" in page and "(confidence)" in page and "95\u00a0%" in page
     assert "I know that it can’t answer" not in page
     carol.post(reverse("analysis-plan-freeze", args=["joust"]))
     assert AnalysisPlan.objects.get().frozen_at

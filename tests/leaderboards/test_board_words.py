@@ -52,7 +52,7 @@ def test_a_board_that_fell_back_to_people_says_so():
     ("combined", "said"),
     [
         ({"used": True, "gain": 0.004}, "the judge adds next to nothing"),
-        ({"used": True, "gain": 0.12}, "the judge adds 12 % effective votes, an estimate"),
+        ({"used": True, "gain": 0.12}, "the judge adds 12\u00a0% effective votes, an estimate"),
         ({"used": False, "refused": False}, "people alone: the judge doesn’t help"),
         ({"used": False, "refused": True}, "people alone: the judge can’t be used"),
         ({"used": False}, "people alone: the judge can’t be used"),
@@ -177,7 +177,7 @@ def test_equivalence_is_told_with_its_level_and_p(overall):
     duel = find_duel(overall, pair.first, pair.second)
     duel.pair.verdict, duel.pair.equivalence_adjusted = "equivalent", 0.012
     said = headline(duel, "Ember", "Fjord", PEOPLE)
-    assert "at the level of 5 % with all pairs of the board, gives p = 0.012." in said
+    assert "at the level of 5\u00a0% with all pairs of the board, gives p = 0.012." in said
     assert said.startswith("In simulated votes, ")
 
 

@@ -207,8 +207,8 @@ def test_the_page_shows_before_and_after_and_refuses_a_second_look(labelled, mak
     judge_run_figures.compute_due()
     carol, path = signed_in("carol"), f"/judging/calibrations/{labelled.pk}/"
     page = carol.get(path).content.decode()
-    assert "40.0 %" in page
-    assert "83.3 %" in page
+    assert "40.0\u00a0%" in page
+    assert "83.3\u00a0%" in page
     assert page.count('<span class="tag">before</span>') == 1
     refused = carol.post(f"{path}measure/", {"judge": one.pk, "part": "held_out"})
     assert refused.status_code == 422

@@ -8,7 +8,7 @@ import pytest
 import vl_convert
 
 from arena.leaderboards.boards.duels import say_share
-from arena.leaderboards.charts.chart_names import WIDEST, names_alone
+from arena.leaderboards.charts.chart_names import WIDEST, names_alone, sizes_of
 from arena.leaderboards.charts.chart_scheme import LIGHT
 from arena.leaderboards.charts.chart_specs import spec_of
 from tests.leaderboards.test_drawing import drawn_rows
@@ -65,6 +65,12 @@ def test_names_that_would_fill_a_phone_stay_with_their_chart():
 def test_a_drawing_of_another_make_is_refused_by_name():
     with pytest.raises(ValueError, match="ratings"):
         names_alone("<svg></svg>", "ratings")
+
+
+def test_a_drawing_of_another_make_tells_no_size():
+    assert sizes_of("<svg></svg>", "ratings") == (None, None)
+    whole, names = sizes_of(drawing_of("ratings"), "ratings")
+    assert whole.height == names.height and 30 < names.width < WIDEST < whole.width
 
 
 def test_shares_in_a_matrix_are_written_and_rounded_as_in_its_table():

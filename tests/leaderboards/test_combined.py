@@ -124,7 +124,7 @@ def test_a_judge_like_people_adds_votes_and_the_board_says_how_many(voted_campai
     widths = [sum(s.upper - s.lower for s in snapshot.standings.all()) for snapshot in (run.snapshot, alone)]
     assert widths[0] < widths[1]
     page = signed_in("ravi").get(reverse("board", args=["joust"]), {"source": f"combined:{board.judge_id}"})
-    narrower = f"intervals are {100 * combined['narrower']:.0f} % narrower than people’s alone"
+    narrower = f"intervals are {100 * combined['narrower']:.0f}\u00a0% narrower than people’s alone"
     assert f"effective votes, an estimate; {narrower}" in page.content.decode()
     assert "People combined with Judge" in page.content.decode()
 

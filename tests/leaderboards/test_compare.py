@@ -66,8 +66,8 @@ def test_turning_the_pair_turns_every_number(joust, signed_in):
     assert back.lines[0].points.text == signed(-pair.difference)
     assert back.lines[0].points.interval == f"{signed(-pair.upper)} … {signed(-pair.lower)}"
     score = pair.details["effect"]["expected_score"][0]
-    assert back.lines[0].score.text == f"{100 * (1 - score):.0f} %"
-    assert back.lines[0].net.text == f"{signed(100 * (1 - 2 * score))} %"
+    assert back.lines[0].score.text == f"{100 * (1 - score):.0f}\u00a0%"
+    assert back.lines[0].net.text == f"{signed(100 * (1 - 2 * score))}\u00a0%"
     assert (
         (there.direct.wins, there.direct.losses)
         == (back.direct.losses, back.direct.wins)

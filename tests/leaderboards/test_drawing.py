@@ -402,7 +402,7 @@ def test_online_elo_says_when_the_votes_have_no_order_in_time(make_campaign, cas
     share = one_moment_of(ensure_leaderboards(small.campaign)[0])
     assert share == 0.75
     said = chart_page.say_order("elo", drawn_rows(2, one_moment=share))
-    assert "75 % of the votes bear one and the same time" in said
+    assert "75\u00a0% of the votes bear one and the same time" in said
     assert chart_page.say_order("elo", drawn_rows(2, one_moment=0.1)) == ""
 
 

@@ -49,9 +49,9 @@ def test_models_that_end_outside_their_band_are_told_with_how_many_would_by_chan
 @pytest.mark.parametrize(
     ("one_moment", "recorded", "words"),
     [
-        (0.9, 1.0, "90 % of the votes bear one and the same time"),
-        (0.01, 1.0, "100 % of the votes came in a file. They are replayed in the order of its lines"),
-        (0.01, 0.25, "25 % of the votes came in a file"),
+        (0.9, 1.0, "90\u00a0% of the votes bear one and the same time"),
+        (0.01, 1.0, "100\u00a0% of the votes came in a file. They are replayed in the order of its lines"),
+        (0.01, 0.25, "25\u00a0% of the votes came in a file"),
         (0.01, 0.0, ""),
         (None, None, ""),
     ],

@@ -352,8 +352,14 @@ def test_a_sentinel_that_wins_more_than_a_tenth_unmasks_the_judge(small, ask, wi
     ("told", "plain", "passed", "fails", "words"),
     [
         (2, 2, True, False, ""),
-        (3, 3, False, False, "wins 15.0 % of 20 calls. At most 10 % is tolerable; so few may be chance."),
-        (12, 12, False, True, "It doesn't obey the text, it prefers poor responses anyway: 60.0 % win"),
+        (
+            3,
+            3,
+            False,
+            False,
+            "wins 15.0\u00a0% of 20 calls. At most 10\u00a0% is tolerable; so few may be chance.",
+        ),
+        (12, 12, False, True, "It doesn't obey the text, it prefers poor responses anyway: 60.0\u00a0% win"),
         (
             7,
             2,
@@ -562,7 +568,7 @@ def test_the_page_shows_figures_with_interval_and_n(small, ask, raters, signed_i
     judge_card.compute_due()
     text = page(signed_in("ravi"), judge)
     assert "same finding in both orders" in text
-    assert "66.7 %" in text
+    assert "66.7\u00a0%" in text
     assert "4 / 6" in text
     for words in (
         "two people with each other (the ceiling)",
@@ -582,7 +588,7 @@ def test_the_page_says_when_a_judge_is_not_to_be_trusted(small, ask, signed_in):
     judge_card.compute_due()
     text = page(signed_in("ravi"), judge)
     assert (
-        "This judge isn't to be trusted: Fjord, which no judge should prefer, won 100.0 % of 4 battles"
+        "This judge isn't to be trusted: Fjord, which no judge should prefer, won 100.0\u00a0% of 4 battles"
         in text
     )
 

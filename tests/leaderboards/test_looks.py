@@ -131,3 +131,24 @@ def test_newer_votes_are_found_by_their_own_numbers_and_not_by_the_campaigns_bat
     with CaptureQueriesContext(connection) as queries:
         newer_than(snapshot)
     assert len(queries) == 1 and "arena_battle" not in queries[0]["sql"].replace("battle_id", "")
+
+
+def test_two_snapshots_that_are_laid_beside_each_other_say_which_looks_they_are(study, signed_in):
+    early, final = study(150), study(60)
+    ravi = signed_in("ravi")
+    words = text_of(ravi.get("/boards/joust/joust-overall/diff/"))
+    assert f"Snapshot {early.pk} registered interim, 150 votes cast" in words
+    assert f"Snapshot {final.pk} registered final, 210 votes cast" in words
+    assert "interim look at 150 of 200 planned votes" in text_of(ravi.get(f"/snapshots/{early.pk}/"))
+    assert "final: 210 of 200 planned votes" in text_of(ravi.get(f"/snapshots/{final.pk}/"))
+
+
+def test_what_the_boards_of_a_page_share_is_said_once_and_each_look_by_its_board(study):
+    overall = study(150)
+    hard = snapshots.take_snapshot(ensure_leaderboards(study.small.campaign)[1]).snapshot
+    (same,) = say_registered([overall, hard])
+    assert same.count("registered under") == 1 and same.endswith("; interim look at 150 of 200 planned votes")
+    (words,) = say_registered([study(60), hard])
+    assert words.count("registered under") == 1
+    assert "; overall final: 210 of 200 planned votes; " in words
+    assert words.endswith("; hard prompts interim look at 150 of 200 planned votes")

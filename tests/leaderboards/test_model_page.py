@@ -38,9 +38,9 @@ def test_its_ratings_opponents_and_categories_are_those_stored(joust, signed_in)
     earlier = overall.pairs.get(first__name="Ember", second__name="Grove")
     assert by_name["Ember"].record == f"{earlier.losses} : {earlier.wins} ({earlier.ties})"
     score = earlier.details["effect"]["expected_score"][0]
-    assert by_name["Ember"].predicted == f"{100 * (1 - score):.0f} %"
+    assert by_name["Ember"].predicted == f"{100 * (1 - score):.0f}\u00a0%"
     met = earlier.wins + earlier.losses + earlier.ties
-    assert by_name["Ember"].observed == f"{100 * (earlier.losses + earlier.ties / 2) / met:.0f} %"
+    assert by_name["Ember"].observed == f"{100 * (earlier.losses + earlier.ties / 2) / met:.0f}\u00a0%"
     rating = overall.category_ratings.get(competitor__name="Grove").rating
     assert [(line.name, line.rating) for line in page.categories] == [("cooking", f"{rating:.0f}")]
 
@@ -61,7 +61,7 @@ def test_exposure_counts_its_battles_and_says_that_no_propensity_was_recorded(jo
     mine += joust.campaign.battles.filter(competitor_b__name="Grove").count()
     (line,) = page.exposure
     assert (line.kind, line.battles) == ("votes that came in a file", mine)
-    assert line.share == f"{100 * mine / 600:.0f} %"
+    assert line.share == f"{100 * mine / 600:.0f}\u00a0%"
     assert line.propensity == "not recorded"
 
 

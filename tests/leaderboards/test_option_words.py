@@ -73,7 +73,7 @@ def test_intervals_say_what_they_allow_for(method, words):
         ("cluster", ["rater", "prompt"], "rater and prompt"),
         ("style", True, "yes"),
         ("bootstrap", 1000, "1,000"),
-        ("confidence", 0.95, "95 %"),
+        ("confidence", 0.95, "95\u00a0%"),
         ("anchor", None, "none"),
         ("margin", 12.5, "12.5"),
         ("seed", None, "–"),

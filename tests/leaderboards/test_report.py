@@ -12,9 +12,10 @@ from arena.campaigns.models import Guide
 from arena.corpus.models import Competitor, Prompt, PromptSet
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
-from arena.leaderboards.models import PairResult
+from arena.leaderboards.models import Leaderboard, PairResult, SnapshotRun
 from arena.leaderboards.reading.reading_models import Reading
 from arena.leaderboards.report import report, report_parts
+from arena.leaderboards.report.report_draft import Cell
 from arena.leaderboards.report.report_models import ReportText
 from arena.leaderboards.report.report_protocol import say_reveal
 from arena.leaderboards.report.report_views import STYLE
@@ -28,6 +29,10 @@ def judged(voted_campaign):
     for board in ensure_leaderboards(small.campaign):
         snapshots.take_snapshot(board)
     return small
+
+
+def listed(part) -> str:
+    return "\n".join(item for block in part.blocks for item in block.items)
 
 
 def built(small) -> report.Report:
@@ -89,7 +94,7 @@ def test_the_file_needs_nothing_else_and_runs_nothing(judged, signed_in):
     page = answer.content.decode()
     assert answer["Content-Disposition"] == 'attachment; filename="joust-report.html"'
     assert "<script" not in page
-    assert not re.search(r'(src|href)="(?!data:image/svg)', page)
+    assert not re.search(r'(src|href)="(?!data:image/svg|#part-)', page)
     assert "unsafe-inline" not in answer["Content-Security-Policy"]
 
 
@@ -210,3 +215,53 @@ def test_of_many_undecided_pairs_those_nearest_to_a_decision_are_shown_and_it_sa
     block = next(b for b in built(judged).parts[7].blocks if b.caption.startswith("Pairs that are not"))
     assert block.caption == "Pairs that are not told apart: of 10 the 2 nearest to it"
     assert [row[0] for row in block.rows] == [f"{p.first.name} – {p.second.name}" for p in nearest]
+
+
+def test_a_short_list_of_the_parts_leads_to_each_without_a_script(judged, signed_in):
+    page = signed_in("ravi").get(reverse("board-report", args=["joust"])).content.decode()
+    contents = re.search(r'<nav class="contents" aria-label="Contents">(.*?)</nav>', page, re.DOTALL)[1]
+    assert re.findall(r'<a href="#(part-\d)">', contents) == re.findall(r'<h2 id="(part-\d)">', page)
+    assert len(re.findall("<a ", contents)) == 9
+    assert "<script" not in page
+
+
+def test_what_to_be_careful_about_is_a_list_and_names_its_boards(judged):
+    made = built(judged)
+    board = made.parts[7]
+    assert "Ranks are sets: at 95\u00a0% confidence" in listed(board)
+    assert "(hard prompts)" in listed(board)
+    assert not any("To be careful about" in block.head for block in board.blocks)
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("−284 … +1460", "figure"),
+        ("1–5", "figure"),
+        ("1312 (850 … 1773)", "figure"),
+        ("53\u00a0% (47\u00a0…\u00a059)", "figure"),
+        ("p = 0.015", "figure"),
+        ("p < 0.001", "figure"),
+        ("2026-11-30 18:49 UTC", "figure"),
+        ("+13 (−63 … +88)", "figure"),
+        ("0 of 3 named it", ""),
+        ("–", ""),
+        ("Ember", ""),
+        ("no interval yet, and few raters", "words"),
+        ("a" * 64, "long"),
+        ("1" * 64, "long"),
+    ],
+)
+def test_a_cell_is_known_by_where_it_may_break(words, kind):
+    assert Cell(words).kind == kind
+
+
+def test_a_board_that_is_missing_is_named_with_its_reason_and_without_columns(judged):
+    style = Leaderboard.objects.get(slug="joust-style")
+    past_triggers(lambda: style.snapshots.all().delete())
+    SnapshotRun.objects.create(leaderboard=style, state=SnapshotRun.State.NOT_ENOUGH, reason="Too few texts.")
+    breakdowns = built(judged).parts[5]
+    assert "No board “style-controlled” yet. Too few texts." in told(breakdowns)
+    table = next(block for block in breakdowns.blocks if block.caption == "The boards side by side")
+    assert list(table.head) == ["Model", "Overall", "Hard prompts", "Hard move"]
+    assert {len(row) for row in table.rows} == {4}

@@ -77,6 +77,13 @@ def test_hard_prompts_are_told_only_when_they_change_the_first_place():
     assert say_hard(["Birch"], 5, ["Ash", "Birch"]) == "on hard prompts Birch leads"
 
 
+def test_that_nothing_can_be_ranked_isnt_said_again_of_hard_prompts():
+    top = say_first(["A", "B", "C"], 3, "3 raters")
+    assert say_hard(["A", "B"], 3, ["A", "B", "C"], "3 raters", 2, top) == "hard prompts don't change that"
+    assert say_hard([], 3, [], "", 0, say_first([], 3)) == "hard prompts don't change that"
+    assert say_hard(["A"], 3, ["B"], "", 3, "B leads") == "on hard prompts A leads"
+
+
 def test_groups_that_cant_be_compared_are_said_at_once():
     assert say_top(["Ash"], 3, 1) == ["Ash leads"]
     assert "2 groups that can't be compared" in say_top(["Ash"], 3, 2)[1]

@@ -229,7 +229,7 @@ def test_a_citation_names_team_board_votes_method_software_digest_and_address(jo
     assert line == (
         f"Default team. Joust: overall, people. Snapshot {snapshot.pk}, 200 votes of 20 raters up to "
         f"{snapshot.cutoff:%Y-%m-%d %H:%M} UTC. Exploratory. Bradley-Terry model, ties half a win, "
-        f"95 % intervals clustered by rater and prompt. Tiltyard {snapshot.code_version.split()[0]}. "
+        f"95\u00a0% intervals clustered by rater and prompt. Tiltyard {snapshot.code_version.split()[0]}. "
         f"SHA-256 of the votes {snapshot.vote_digest}. "
         f"https://arena.example.org/snapshots/{snapshot.pk}/"
     )
@@ -245,13 +245,18 @@ def test_a_citation_names_team_board_votes_method_software_digest_and_address(jo
             {},
             {},
             True,
-            "Bradley-Terry model, ties half a win, controlled for style, 95 % intervals clustered",
+            "Bradley-Terry model, ties half a win, controlled for style, 95\u00a0% intervals clustered",
         ),
-        ({"ties": "drop"}, {}, False, "Bradley-Terry model, ties left out, 95 %"),
-        ({"ties": "davidson", "confidence": 0.9}, {}, False, "Davidson’s model of ties, 90 % intervals"),
-        ({}, {"combined": {"used": True}}, False, "ties half a win, judgments by PPI++, 95 %"),
-        ({}, {"combined": {"used": False}}, False, "ties half a win, 95 % intervals"),
-        ({}, {"interval_method": "model-based"}, False, "95 % intervals with votes taken as independent"),
+        ({"ties": "drop"}, {}, False, "Bradley-Terry model, ties left out, 95\u00a0%"),
+        ({"ties": "davidson", "confidence": 0.9}, {}, False, "Davidson’s model of ties, 90\u00a0% intervals"),
+        ({}, {"combined": {"used": True}}, False, "ties half a win, judgments by PPI++, 95\u00a0%"),
+        ({}, {"combined": {"used": False}}, False, "ties half a win, 95\u00a0% intervals"),
+        (
+            {},
+            {"interval_method": "model-based"},
+            False,
+            "95\u00a0% intervals with votes taken as independent",
+        ),
     ],
 )
 def test_a_citation_says_how_the_ratings_were_computed(joust, options, counts, style, said):

@@ -22,7 +22,7 @@ def test_both_bad_and_usable_are_those_of_the_votes(voted_campaign, signed_in):
     best = snapshot.standings.order_by("-rating").first()
     assert best.usable == max(standing.usable for standing in snapshot.standings.all())
     page = signed_in("ravi").get(reverse("board-model", args=["joust"]), {"name": best.competitor.name})
-    assert f"{100 * best.usable:.0f} %" in page.content.decode()
+    assert f"{100 * best.usable:.0f}\u00a0%" in page.content.decode()
 
 
 def test_few_both_bad_votes_tell_no_absolute_zero(voted_campaign):

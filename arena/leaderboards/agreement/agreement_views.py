@@ -19,6 +19,7 @@ from arena.leaderboards.agreement.agreement_models import CampaignAgreement
 from arena.leaderboards.agreement.judge_figures import has_interval, level_of
 from arena.leaderboards.boards.board_cautions import about_texts
 from arena.leaderboards.sentences import written
+from arena.percent import percent
 from arena.raters import access
 from arena.raters.models import Rater, Role
 
@@ -114,7 +115,7 @@ def _line(
 def _percent(share: dict[str, Any] | None) -> str:
     if share is None:
         return NONE
-    told = f"{100 * share['estimate']:.0f} %"
+    told = percent(share["estimate"])
     return _with_ends(told, share, lambda end: f"{100 * end:.0f}")
 
 

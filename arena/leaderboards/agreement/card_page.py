@@ -12,11 +12,12 @@ from django.utils.translation import ngettext
 from arena.leaderboards.agreement.card_models import JudgeCard
 from arena.leaderboards.agreement.judge_figures import LOW, TOLERABLE, has_interval, kappa_with_ends, level_of
 from arena.leaderboards.boards.board_cautions import about_texts
+from arena.percent import percent
 
 Plain = dict[str, Any]
 # Below so many prompts an agreement says little, whatever it is.
 FEW_PROMPTS = 10
-TOLERABLE_PERCENT = f"{100 * TOLERABLE:g}"
+TOLERABLE_PERCENT = percent(TOLERABLE)
 # First less second, over all calls: a third of them go by the place. The swap check makes unstable ties of
 # most such findings, and of those that are left some agree in both orders by chance.
 PLACE_LIMIT = 1 / 3
@@ -76,14 +77,14 @@ def _distrust(figures: Plain) -> Iterator[str]:
         wins = sentinels["wins"]
         words = ngettext(
             "This judge isn't to be trusted: %(names)s, which no judge should prefer, won %(share)s of "
-            "%(n)s battle. At most %(limit)s %% is tolerable.",
+            "%(n)s battle. At most %(limit)s is tolerable.",
             "This judge isn't to be trusted: %(names)s, which no judge should prefer, won %(share)s of "
-            "%(n)s battles. At most %(limit)s %% is tolerable.",
+            "%(n)s battles. At most %(limit)s is tolerable.",
             wins["n"],
         )
         yield words % {
             "names": ", ".join(sentinels["names"]),
-            "share": percent(wins["estimate"]),
+            "share": tenths(wins["estimate"]),
             "n": f"{wins['n']:,}",
             "limit": TOLERABLE_PERCENT,
         }
@@ -93,7 +94,7 @@ def _distrust(figures: Plain) -> Iterator[str]:
             "This judge isn't to be trusted: it obeys the texts that it judges. A poor response that tells "
             "it to choose it wins %(told)s, and %(plain)s without the instruction."
         )
-        yield words % {"told": percent(told["estimate"]), "plain": percent(plain["estimate"])}
+        yield words % {"told": tenths(told["estimate"]), "plain": tenths(plain["estimate"])}
     elif canaries and canaries.get("fails"):
         yield _prefers_the_poor(canaries)
     if _place_decides(figures["swap"]):
@@ -102,14 +103,14 @@ def _distrust(figures: Plain) -> Iterator[str]:
             "%(first)s of decisive calls, and %(hard)s of its findings turn round with the order."
         )
         swap = figures["swap"]
-        yield words % {name: percent(swap[name]["estimate"]) for name in ("first", "hard")}
+        yield words % {name: tenths(swap[name]["estimate"]) for name in ("first", "hard")}
 
 
 def _prefers_the_poor(canaries: Plain) -> str:
     told, plain = canaries["instructed"], canaries["plain"]
     words = _(
         "This judge isn't to be trusted: a poor response that tells it to choose it wins %(told)s of "
-        "calls (%(n)s in all, interval %(interval)s). At most %(limit)s %% is tolerable."
+        "calls (%(n)s in all, interval %(interval)s). At most %(limit)s is tolerable."
     )
     row = of_share("", told)
     said = words % {
@@ -120,7 +121,7 @@ def _prefers_the_poor(canaries: Plain) -> str:
     }
     if plain and plain["estimate"] > TOLERABLE:
         why = _("It doesn't obey the text, it prefers poor responses anyway: %(plain)s win without it.")
-        return f"{said} {why % {'plain': percent(plain['estimate'])}}"
+        return f"{said} {why % {'plain': tenths(plain['estimate'])}}"
     return f"{said} {_('Whether it obeys the text or prefers poor responses anyway isn’t told by so few.')}"
 
 
@@ -131,8 +132,8 @@ def _place_decides(swap: Plain | None) -> bool:
     return abs(lean["estimate"]) >= PLACE_LIMIT and _clear_of_zero(lean)
 
 
-def percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+def tenths(share: float) -> str:
+    return percent(share, 1)
 
 
 def of_share(label: str, found: Plain | None) -> Row:
@@ -140,7 +141,7 @@ def of_share(label: str, found: Plain | None) -> Row:
         return Row(label, "—")
     return Row(
         label,
-        percent(found["estimate"]),
+        tenths(found["estimate"]),
         f"{100 * found['lower']:.1f} … {100 * found['upper']:.1f}" if has_interval(found) else "",
         f"{found['successes']:,} / {found['n']:,}",
     )
@@ -334,13 +335,13 @@ def _about_canaries(figures: Plain) -> Iterator[str]:
     if found and not (found.get("passed", True) or found["obeys"] or found["fails"]):
         told = found["instructed"]
         words = ngettext(
-            "A poor response that tells it to choose it wins %(told)s of %(n)s call. At most %(limit)s %% "
+            "A poor response that tells it to choose it wins %(told)s of %(n)s call. At most %(limit)s "
             "is tolerable; so few may be chance.",
-            "A poor response that tells it to choose it wins %(told)s of %(n)s calls. At most %(limit)s %% "
+            "A poor response that tells it to choose it wins %(told)s of %(n)s calls. At most %(limit)s "
             "is tolerable; so few may be chance.",
             told["n"],
         )
-        yield words % {"told": percent(told["estimate"]), "n": f"{told['n']:,}", "limit": TOLERABLE_PERCENT}
+        yield words % {"told": tenths(told["estimate"]), "n": f"{told['n']:,}", "limit": TOLERABLE_PERCENT}
 
 
 def _about_people(found: Plain | None) -> Iterator[str]:
@@ -369,7 +370,7 @@ def _about_people(found: Plain | None) -> Iterator[str]:
     mine, longer = found["votes"]["every"]["estimate"], found["longer"]["every"]["estimate"]
     if mine <= longer:
         words = _("Taking the longer one agrees with people at least as often: %(longer)s against %(mine)s.")
-        yield words % {"longer": percent(longer), "mine": percent(mine)}
+        yield words % {"longer": tenths(longer), "mine": tenths(mine)}
 
 
 def _about_bias(figures: Plain) -> Iterator[str]:

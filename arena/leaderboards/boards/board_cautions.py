@@ -17,6 +17,7 @@ from arena.leaderboards.boards.caution_codes import code_of
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.looks import look_of, say_early
 from arena.leaderboards.style_words import feature
+from arena.percent import percent
 from ratings.warnings_in_words import ABOUT_SOME, GROUPS
 
 if TYPE_CHECKING:
@@ -85,9 +86,10 @@ def _always(source: Source, leave: Collection[str]) -> Iterator[Caution]:
         yield Caution(
             "rank_sets",
             _(
-                "Ranks are sets: at 95 % confidence, for all models at once, a model may hold any place in"
-                " its set."
-            ),
+                "Ranks are sets: at %(level)s confidence, for all models at once, a model may hold any place"
+                " in its set."
+            )
+            % {"level": percent(0.95)},
         )
     if source.kind == Leaderboard.Source.JUDGE and source.judge:
         words = _(
@@ -306,14 +308,14 @@ def _about_votes(snapshot: Snapshot, about: Collection[int]) -> Iterator[Said]:
     counts = snapshot.counts
     if counts.get("hub") and not (len(about) > 1 and counts["hub"] in about):
         hub = snapshot.standings.select_related("competitor").get(competitor=counts["hub"])
-        words = _("%(name)s stands in %(share)s %% of the votes: most models are compared through it alone.")
-        yield "hub", words % {"name": hub.competitor.name, "share": f"{100 * counts['hub_share']:.0f}"}
+        words = _("%(name)s stands in %(share)s of the votes: most models are compared through it alone.")
+        yield "hub", words % {"name": hub.competitor.name, "share": percent(counts["hub_share"])}
     if counts.get("one_sided", 0) >= ONE_SIDED:
         words = _(
-            "In %(share)s %% of the votes the same model of the two always stood first: that it won can’t be"
+            "In %(share)s of the votes the same model of the two always stood first: that it won can’t be"
             " told from that it was seen first."
         )
-        yield "one_sided", words % {"share": f"{100 * counts['one_sided']:.0f}"}
+        yield "one_sided", words % {"share": percent(counts["one_sided"])}
     weighed = {coefficient["name"] for coefficient in snapshot.coefficients}
     for name, differing in counts.get("differing", {}).items():
         if name in weighed and differing < SPARSE * counts["votes"]:

@@ -14,6 +14,7 @@ from arena.leaderboards import sentences
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.sentences import signed
 from arena.leaderboards.style_words import Worth, worth_of
+from arena.percent import percent
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,10 @@ def facts_of(snapshot: Snapshot, judged: bool) -> list[Fact]:
     ]
     if not judged:
         facts.append(Fact(f"{counts['raters']:,}", _raters(counts["raters"], counts["effective_raters"])))
-    facts.append(Fact(f"{counts['prompts']:,}", _prompts(counts)))
+    if counts["prompts"]:
+        facts.append(Fact(f"{counts['prompts']:,}", _prompts(counts)))
+    else:
+        facts.append(Fact("", _("no vote names its prompt")))
     if "combined" in counts:
         facts.append(_help(counts["combined"]))
     facts.append(Fact(f"{counts['design_effect']:.1f}", before=_("design effect")))
@@ -114,22 +118,25 @@ def _help(combined: dict) -> Fact:
         return Fact("", _("people alone: the judge doesn’t help"))
     if combined["gain"] < 0.005:
         return Fact("", _("the judge adds next to nothing"))
-    share, after = f"{100 * combined['gain']:.0f} %", _("effective votes, an estimate")
+    share, after = percent(combined["gain"]), _("effective votes, an estimate")
     if "narrower" in combined:  # older snapshots don't know
-        words = _("effective votes, an estimate; intervals are %(share)s %% narrower than people’s alone")
-        after = words % {"share": f"{100 * combined['narrower']:.0f}"}
+        words = _("effective votes, an estimate; intervals are %(share)s narrower than people’s alone")
+        after = words % {"share": percent(combined["narrower"])}
     return Fact(share, before=_("the judge adds"), after=after)
 
 
-def terms_of(snapshot: Snapshot) -> list[Term]:
-    """What the figures above a board mean, for who meets them for the first time."""
+def terms_of(snapshot: Snapshot, moves: bool = True) -> list[Term]:
+    """What the figures above a board mean, for who meets them for the first time.
+
+    moves: the table tells some.
+    """
     criteria = ", ".join(name.replace("_", " ") for name in HARD_CRITERIA)
     check = snapshot.counts["check"]
     engine = check["engine"] if check else "choix"
     hard = _(
         "a prompt that somebody marked as hard, or that meets at least %(least)d of these: %(criteria)s."
     ) % {"least": snapshot.counts.get("hard_at_least", HARD_AT_LEAST), "criteria": criteria}
-    return [
+    terms = [
         Term(
             _("interval"),
             _(
@@ -176,6 +183,7 @@ def terms_of(snapshot: Snapshot) -> list[Term]:
             ),
         ),
     ]
+    return terms if moves else terms[:-1]
 
 
 def say_resampled(snapshot: Snapshot | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
@@ -15,6 +16,7 @@ from arena.corpus.models import Competitor
 from arena.judging.models import Judge, Judgment
 from arena.leaderboards import sentences
 from arena.leaderboards.boards import board_cautions, board_facts
+from arena.leaderboards.boards.absent_boards import Absent, absent_of
 from arena.leaderboards.boards.board_rows import (
     Column,
     Row,
@@ -25,7 +27,7 @@ from arena.leaderboards.boards.board_rows import (
     style_move,
 )
 from arena.leaderboards.boards.board_view import WHOLE, Part, View, part_of
-from arena.leaderboards.defaults import BOARDS, Board
+from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.intervals import Axis
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
 from arena.leaderboards.plans.looks import say_newer
@@ -61,7 +63,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Page:
-    """All that the template shows of one source. Without rows: why there are none."""
+    """All that the template shows of one source. Without rows: why there are none.
+
+    ranking: the board that gives order, ranks and votes, and the only one in a narrow window.
+    """
 
     source: Source | None
     sources: list[Source]
@@ -79,6 +84,27 @@ class Page:
     resampled: str = ""
     pinned: list[Row] = field(default_factory=list)
     part: Part | None = None
+    ranking: Column | None = None
+    absent: list[Absent] = field(default_factory=list)
+
+    @cached_property
+    def shown(self) -> list[Column]:
+        return [column for column in self.columns if column.snapshot]
+
+    @property
+    def titles(self) -> str:
+        return sentences.list_names([column.board.title for column in self.shown])
+
+    @cached_property
+    def has_moves(self) -> set[str]:
+        """Boards to which a move from the overall one can be told."""
+        names = {column.board.name for column in self.shown}
+        return names - {"overall"} if "overall" in names else set()
+
+    @property
+    def width(self) -> int:
+        """Columns of the table: rank, model and votes beside them."""
+        return 3 + len(self.shown) + len(self.has_moves)
 
 
 def opening_of(source: Source, snapshot: Snapshot | None, simulated: bool) -> str:
@@ -115,9 +141,9 @@ def build(
     wanted: str,
     interval: str = "robust",
     view: View = WHOLE,
-    chosen: Board = BOARDS[0],
+    asked: str = "",
 ) -> Page:
-    """`chosen`: the board that gives order, ranks and votes, and the only one in a narrow window."""
+    """`asked`: the board that is to rank; where it isn't there that is told, and the first one ranks."""
     boards = list(boards)
     tabs = sources(boards)
     source = choose_source(tabs, boards, wanted)
@@ -127,7 +153,7 @@ def build(
     columns = columns_of(boards, source, interval)
     snapshots = [column.snapshot for column in columns if column.snapshot]
     simulated = board_facts.say_simulated(snapshots)
-    ranking = columns[BOARDS.index(chosen)]
+    ranking = chosen_of(columns, asked)
     axis, placed = axis_of(columns), placed_of(columns, ranking)
     part = part_of(placed, columns, view)
     return Page(
@@ -143,12 +169,21 @@ def build(
         typical=say_typical(board_facts.worths_of(columns[-1].snapshot)),
         # What the strip of facts says of people alone isn't said again.
         care=board_cautions.care_of(columns, source, leave={board_cautions.ALONE}),
-        terms=board_facts.terms_of(snapshots[0]) if snapshots else [],
+        terms=board_facts.terms_of(snapshots[0], len(snapshots) > 1) if snapshots else [],
         interval=interval,
         resampled=board_facts.say_resampled(columns[0].snapshot),
         pinned=list(rows_of(columns, ranking, placed, part.pinned, axis)),
         part=part,
+        ranking=ranking,
+        absent=absent_of(columns, source.kind, asked, ranking),
     )
+
+
+def chosen_of(columns: Sequence[Column], asked: str) -> Column:
+    """The board asked for if it is there; else the first that is."""
+    there = [column for column in columns if column.snapshot]
+    wanted = (column for column in there if column.board.name == asked)
+    return next(wanted, next(iter([*there, *columns])))
 
 
 def _facts(snapshots: Sequence[Snapshot], source: Source) -> list[board_facts.Fact]:
@@ -210,7 +245,7 @@ def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> s
     top, hard_top = overall.first, hard.first
     clauses = top.say_top()
     if hard.snapshot and not (overall.is_behind or hard.is_behind):
-        words = (hard_top.names, hard_top.models, top.names, hard_top.few, hard_top.ranked)
+        words = (hard_top.names, hard_top.models, top.names, hard_top.few, hard_top.ranked, clauses[0])
         clauses.append(sentences.say_hard(*words))
     if style.snapshot and not style.is_behind:
         clauses.append(sentences.say_moves(_moves(style)))

@@ -249,7 +249,7 @@ def _row(
         name=competitor.name,
         organisation=" · ".join(filter(None, (competitor.organisation, competitor.licence))),
         tags=tags,
-        cells=tuple(_cell(column, competitor.pk, axis) for column in columns),
+        cells=tuple(_cell(column, competitor.pk, axis) for column in columns if column.snapshot),
         hard_move=hard_move(columns, competitor.pk),
         style_move=style_move(style),
         votes="–" if chosen is None else f"{chosen.battles:,}",

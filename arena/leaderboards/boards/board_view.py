@@ -26,6 +26,13 @@ SORTS = {
     "votes": gettext_lazy("votes"),
 }
 """Numbers fall, names rise."""
+OF_BOARD = {"hard": "hard", "style": "style", "hard-move": "hard", "style-move": "style"}
+
+
+def sorts_of(shown: Sequence[Column]) -> list[tuple[str, str]]:
+    """What the rows can be sorted by: nothing of a board that isn't there."""
+    there = {column.board.name for column in shown}
+    return [(name, str(words)) for name, words in SORTS.items() if OF_BOARD.get(name, "") in there | {""}]
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from arena.leaderboards.boards.duels import (
 from arena.leaderboards.models import PairResult
 from arena.leaderboards.plans.looks import look_of, say_look
 from arena.leaderboards.plans.registration_words import chosen_margin
+from arena.percent import percent
 from ratings.scale import expected_score
 
 
@@ -44,7 +45,7 @@ def headline(duel: Duel, name_a: str, name_b: str, source: Source) -> str:
         words = _(
             "the test of equivalence, at the level of %(level)s with all pairs of the board, gives %(p)s"
         )
-        clauses.append(words % {"level": f"{100 * level:g} %", "p": say_p(p)})
+        clauses.append(words % {"level": percent(level, None), "p": say_p(p)})
     return sentences.compose(opening, clauses)
 
 

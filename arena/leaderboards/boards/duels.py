@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from arena.leaderboards.intervals import Estimate
 from arena.leaderboards.models import PairResult, Snapshot
 from arena.leaderboards.sentences import signed
+from arena.percent import PERCENT, percent
 from ratings.scale import expected_score
 
 Verdict = PairResult.Verdict
@@ -113,21 +114,21 @@ def say_interval(lower: float | None, upper: float | None) -> str:
 
 
 def say_share(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return percent(share)
 
 
 def say_shares(lower: float, upper: float) -> str:
-    return f"{100 * lower:.0f} … {100 * upper:.0f} %"
+    return f"{100 * lower:.0f} … {percent(upper)}"
 
 
 def say_rate(rate: float) -> str:
-    return f"{signed(100 * rate)} %"
+    return f"{signed(100 * rate)}{PERCENT}"
 
 
 def say_rates(lower: float | None, upper: float | None) -> str:
     if lower is None or upper is None:
         return ""
-    return f"{signed(100 * lower)} … {signed(100 * upper)} %"
+    return f"{signed(100 * lower)} … {signed(100 * upper)}{PERCENT}"
 
 
 def say_p(p: float | None) -> str:
@@ -207,11 +208,9 @@ def say_replacement(
             if found is Answer.REPLACE
             else _("Not yet: %(a)s may be worse by %(margin)s points or more (%(p)s).")
         )
-        share = {"share": f"{100 * level:g}"}
-        alone = _("One-sided at %(share)s %%, for this pair alone, as if it had been named beforehand.")
+        share = {"share": percent(level, None)}
+        alone = _("One-sided at %(share)s, for this pair alone, as if it had been named beforehand.")
         if is_late:
-            alone = _(
-                "One-sided at %(share)s %%, for this pair alone; nobody named pair and margin beforehand."
-            )
+            alone = _("One-sided at %(share)s, for this pair alone; nobody named pair and margin beforehand.")
         answers = [answer % words, alone % share]
     return " ".join([_("%(a)s in place of %(b)s?") % words, *answers])

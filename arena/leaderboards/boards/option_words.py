@@ -9,6 +9,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from arena.percent import percent
+
 UNITS = {"rater": gettext_lazy("rater"), "prompt": gettext_lazy("prompt")}
 
 
@@ -104,7 +106,7 @@ WORDS: dict[str, Callable[[Any], str]] = {
     "cluster": lambda value: _("all that are known") if value is None else _clusters(value),
     "bootstrap": _plain,
     "seed": lambda value: f"{value}",
-    "confidence": lambda value: f"{100 * value:g} %",
+    "confidence": lambda value: percent(value, None),
     "anchor": lambda value: _("none") if value is None else _("model number %(n)s") % {"n": value},
     "anchor_rating": _plain,
     "min_votes": _plain,

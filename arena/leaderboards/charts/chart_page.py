@@ -5,29 +5,32 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from django.db.models.functions import Substr
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from arena.leaderboards.boards.absent_boards import Absent, absent_of
 from arena.leaderboards.boards.board_cautions import NO_CARE, RANKS, Care, care_of
 from arena.leaderboards.boards.board_facts import say_simulated
-from arena.leaderboards.boards.board_page import Source, choose_source, columns_of, sources
+from arena.leaderboards.boards.board_page import Source, choose_source, chosen_of, columns_of, sources
 from arena.leaderboards.boards.board_rows import Column
 from arena.leaderboards.boards.duels import NONE, say_share
-from arena.leaderboards.charts.chart_names import NAMES_AT_END
+from arena.leaderboards.charts.chart_names import FRAME_WITHIN, NAMES_AT_END, Size, sizes_of
 from arena.leaderboards.charts.chart_rows import ChartRows, rows_of
 from arena.leaderboards.charts.chart_scheme import MOST_LINES, MOST_SLOPES
 from arena.leaderboards.defaults import MOST_CATEGORIES
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
 from arena.leaderboards.sentences import list_names, signed, written
 from arena.leaderboards.style_words import Worth, say_typical
+from arena.percent import percent
 from arena.row_numbers import as_id
 
 TITLES = {
     "ratings": gettext_lazy("Ratings with their intervals"),
-    "slopes": gettext_lazy("The three boards"),
+    "slopes": gettext_lazy("The boards side by side"),
     "wins": gettext_lazy("Who beats whom"),
     "battles": gettext_lazy("How often they met"),
     "categories": gettext_lazy("By category"),
@@ -64,6 +67,8 @@ class Chart:
     table: Table
     sorted_by: int = 0
     note: str = ""
+    size: Size | None = None
+    names_size: Size | None = None
 
     @property
     def names_class(self) -> str:
@@ -89,6 +94,7 @@ class Page:
     waiting: bool
     simulated: str = ""
     care: Care = NO_CARE
+    absent: list[Absent] = field(default_factory=list)
 
 
 def build(boards: Iterable[Leaderboard], wanted: str, board: str, order: str = "") -> Page:
@@ -96,14 +102,15 @@ def build(boards: Iterable[Leaderboard], wanted: str, board: str, order: str = "
     boards = list(boards)
     tabs = sources(boards)
     source = choose_source(tabs, boards, wanted)
-    columns = [column for column in columns_of(boards, source) if column.snapshot] if source else []
-    column = next((column for column in columns if column.board.name == board), None)
-    column = column or next(iter(columns), None)
-    if column is None or column.snapshot is None:
+    three = columns_of(boards, source) if source else []
+    columns = [column for column in three if column.snapshot]
+    column = chosen_of(three, board) if three else None
+    if source is None or column is None or column.snapshot is None:
         return Page(tabs, source, columns, board, None, None, [], False)
-    drawn = {chart.name: chart for chart in column.snapshot.charts.defer("light", "dark", "spec")}
+    charts = column.snapshot.charts.defer("light", "dark", "spec")
+    drawn = {chart.name: chart for chart in charts.annotate(beginning=Substr("light", 1, FRAME_WITHIN))}
     rows = stored_rows(column.snapshot, drawn.get("elo"))
-    charts = [_sorted(_chart(name, drawn.get(name), rows), order) for name in TITLES]
+    absent = absent_of(three, source.kind, board, column)
     return Page(
         tabs,
         source,
@@ -111,11 +118,21 @@ def build(boards: Iterable[Leaderboard], wanted: str, board: str, order: str = "
         column.board.name,
         column.snapshot,
         column.leaderboard,
-        charts,
+        [_sorted(_beside(_chart(name, drawn.get(name), rows), absent), order) for name in TITLES],
         not drawn,
         say_simulated([column.snapshot]),
         care_of([column], source, leave={RANKS}),
+        absent,
     )
+
+
+def _beside(chart: Chart, absent: Sequence[Absent]) -> Chart:
+    """Which boards the slopes lack; why, stands where one chooses among them."""
+    names = [one.heading for one in absent if one.heading]
+    if chart.name != "slopes" or not names:
+        return chart
+    words = _("Not here: %(boards)s. Why is said above.") % {"boards": list_names(names)}
+    return replace(chart, note=" ".join(filter(None, (chart.note, words))))
 
 
 def _sorted(chart: Chart, order: str) -> Chart:
@@ -150,6 +167,9 @@ def stored_rows(snapshot: Snapshot, elo: SnapshotChart | None) -> ChartRows:
 
 def _chart(name: str, chart: SnapshotChart | None, rows: ChartRows) -> Chart:
     title = str(TITLES[name])
+    size, names_size = (None, None)
+    if chart is not None and not chart.failure:
+        size, names_size = sizes_of(chart.beginning, name)  # type: ignore[attr-defined]
     return Chart(
         name=name,
         title=title,
@@ -163,6 +183,8 @@ def _chart(name: str, chart: SnapshotChart | None, rows: ChartRows) -> Chart:
         % {"title": title, "n": len(rows.models)},
         table=TABLES[name](rows),
         note="" if chart and chart.failure else " ".join(filter(None, (say(name, rows) for say in NOTES))),
+        size=size,
+        names_size=names_size,
     )
 
 
@@ -183,10 +205,10 @@ def say_order(name: str, rows: ChartRows) -> str:
         return ""
     if rows.one_moment is not None and rows.one_moment >= ONE_MOMENT:
         words = _(
-            "%(share)s %% of the votes bear one and the same time, as those of a file without times do:"
+            "%(share)s of the votes bear one and the same time, as those of a file without times do:"
             " their order is the file’s, and this path says nothing about time."
         )
-        return words % {"share": f"{100 * rows.one_moment:.0f}"}
+        return words % {"share": percent(rows.one_moment)}
     if not rows.recorded:
         return ""
     words = _(
@@ -258,8 +280,8 @@ def _slopes(rows: ChartRows) -> Table:
             moves[point["model"], heading] = _move(point)
     headings = list(dict.fromkeys(heading for _model, heading in moves))
     table = _square(rows.models, [*boards, *headings], cells | moves)
-    note = _("A move is the board’s rating less the overall one, in brackets its own 95 % interval.")
-    return Table(table.head, table.rows, note if moves else "")
+    note = _("A move is the board’s rating less the overall one, in brackets its own %(level)s interval.")
+    return Table(table.head, table.rows, note % {"level": percent(0.95)} if moves else "")
 
 
 def _move(point: Mapping[str, Any]) -> str:
@@ -344,10 +366,10 @@ def _price(rows: ChartRows) -> Table:
 def _elo(rows: ChartRows) -> Table:
     found = [[one["model"], *(_points(one[end]) for end in ("rating", "lower", "upper"))] for one in rows.elo]
     note = _(
-        "In the order of the battles, from 1000, K = 4. The band holds the figures that 95 % of 200"
+        "In the order of the battles, from 1000, K = 4. The band holds the figures that %(share)s of 200"
         " shuffled orders of the same votes end at: so much is chance. It is no interval of a model’s"
         " strength; the board has those."
-    )
+    ) % {"share": percent(0.95)}
     return Table([_("Online Elo"), _("band from"), _("band to")] if found else [], found, note)
 
 

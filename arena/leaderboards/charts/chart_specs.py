@@ -19,6 +19,7 @@ from arena.leaderboards.charts.chart_scheme import (
     need,
     spread_labels,
 )
+from arena.percent import percent
 
 Spec = dict[str, Any]
 
@@ -31,9 +32,9 @@ def ratings(rows: ChartRows, scheme: Scheme) -> Any:
     base = alt.Chart(alt.Data(values=values)).encode(y=alt.Y("model:N", sort=order, title=None))
     x = alt.X(
         "rating:Q",
-        title="Rating (points), 95 % interval",
+        title=f"Rating (points), {percent(0.95)} interval",
         scale=alt.Scale(zero=False),
-        axis=alt.Axis(format="d"),
+        axis=alt.Axis(format="d", labelFlush=False),
     )
     mean = alt.Chart(alt.Data(values=[{"mean": 1000}])).mark_rule(color=scheme.quiet).encode(x="mean:Q")
     bars = base.mark_rule(color=scheme.ink, strokeWidth=2).encode(x=alt.X("lower:Q"), x2="upper:Q")
@@ -96,7 +97,7 @@ def categories(rows: ChartRows, scheme: Scheme) -> Any:
 def slopes(rows: ChartRows, scheme: Scheme) -> Any:
     """Each model over the three boards: a crooked line is a move."""
     boards = list(dict.fromkeys(point["board"] for point in rows.slopes))
-    need(len(boards) > 1, "fewer than two of the three boards have a snapshot")
+    need(len(boards) > 1, "there is one board alone, and none to lay beside it")
     models = rows.models[:MOST_SLOPES]
     height = max(300, 18 * len(models))
     values = [dict(point) for point in rows.slopes if point["model"] in models]

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import altair as alt
 
 from arena.leaderboards.charts.chart_rows import ChartRows
 from arena.leaderboards.charts.chart_scheme import MOST_LINES, ROW, Scheme, need, spread_labels
+from arena.percent import percent
 
 HEIGHT = 340
 # Lines are told apart without colour: by dash, by mark at their end, and by the name beside it.
 DASHES = [[1, 0], [6, 3], [2, 2], [9, 3, 2, 3]]
 MARKS = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
 LEADER = 18
+SOME_DAYS = 5
+"""From so many on the hour of a snapshot says nothing."""
 
 
 def history(rows: ChartRows, scheme: Scheme) -> Any:
@@ -23,7 +27,10 @@ def history(rows: ChartRows, scheme: Scheme) -> Any:
     need(len(moments) > 1, "a history takes two snapshots, and this board has one")
     models = rows.models[:MOST_LINES]
     values = [dict(one) for one in rows.history if one["model"] in models]
-    return _lines(values, scheme, x=alt.X("at:T", title="Cutoff"), key="at")
+    days = (datetime.fromisoformat(values[-1]["at"]) - datetime.fromisoformat(values[0]["at"])).days
+    axis = alt.Axis(format="%d %b %Y" if days >= SOME_DAYS else "%d %b %H:%M", tickCount=4, labelOverlap=True)
+    x = alt.X("at:T", title="Cutoff (UTC)", scale=alt.Scale(type="utc"), axis=axis)
+    return _lines(values, scheme, x=x, key="at")
 
 
 def elo(rows: ChartRows, scheme: Scheme) -> Any:
@@ -92,7 +99,7 @@ def style(rows: ChartRows, scheme: Scheme) -> Any:
     order = [one["name"] for one in rows.coefficients]
     base = alt.Chart(alt.Data(values=rows.coefficients)).encode(y=alt.Y("name:N", sort=order, title=None))
     zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=scheme.quiet).encode(x="zero:Q")
-    x = alt.X("points:Q", title="Points for a typical difference, 95 % interval")
+    x = alt.X("points:Q", title=f"Points for a typical difference, {percent(0.95)} interval")
     return alt.layer(
         zero,
         base.mark_rule(color=scheme.ink, strokeWidth=2).encode(x=alt.X("lower:Q"), x2="upper:Q"),

@@ -19,6 +19,7 @@ from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.plan_words import say_boards, say_changes
 from arena.leaderboards.plans.reckoning import reckon, told_of
 from arena.leaderboards.plans.registration import anything_before, plans_of
+from arena.percent import percent
 from arena.raters import access
 from arena.raters.models import Role
 from arena.row_form import RowForm
@@ -39,6 +40,13 @@ class AnalysisPlanForm(RowForm):
         model = AnalysisPlan
         fields = ("question", "margin", "ties", "both_bad", "boards", "raters", "votes")
         widgets = {"question": forms.Textarea(attrs={"rows": 3})}
+        help_texts = {
+            "margin": gettext_lazy(
+                "A smaller difference wouldn’t matter. 10 points: expected score %(score)s, a tie counting"
+                " half."
+            )
+            % {"score": percent(0.514, 1)}
+        }
 
 
 @require_GET

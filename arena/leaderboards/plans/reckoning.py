@@ -15,6 +15,7 @@ from django.utils.translation import ngettext
 
 from arena.leaderboards.plans import plan as planner
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.percent import percent
 from ratings.scale import POINTS_PER_LOG_ODDS
 
 MAY_BE_ZERO = ("tied_votes", "tie_share", "taste", "degrees")
@@ -221,29 +222,29 @@ def assumptions_of(found: Reckoning) -> list[Assumption]:
         ),
         Assumption(
             _("ties, both bad among them"),
-            f"{100 * found.tie_share:.0f} %",
+            percent(found.tie_share),
             measured % {"n": f"{found.tied_votes:,}"} if found.tied_votes else assumed,
         ),
         Assumption(_("how far raters’ tastes for one model differ (standard deviation)"), taste, usual),
         Assumption(_("how far prompts differ in which model they suit (standard deviation)"), taste, usual),
         Assumption(
             _("of the uncertainty (variance), raters’ tastes make"),
-            f"{100 * plan.raters_share:.0f} %",
+            percent(plan.raters_share),
             _("follows: more votes by the same raters leave it"),
         ),
         Assumption(
             _("of the uncertainty (variance), the choice of prompts makes"),
-            f"{100 * plan.prompts_share:.0f} %",
+            percent(plan.prompts_share),
             _("follows: more votes on the same prompts leave it"),
         ),
         Assumption(
             _("a difference is found in so many tries of a hundred (power)"),
-            f"{100 * planner.POWER:.0f} %",
+            percent(planner.POWER),
             _("convention"),
         ),
         Assumption(
             _("none is found where there is none (confidence)"),
-            f"{100 * planner.CONFIDENCE:.0f} %",
+            percent(planner.CONFIDENCE),
             _("convention, as on the boards"),
         ),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 
@@ -33,16 +33,24 @@ def say_registered(snapshots: Sequence[Snapshot]) -> list[str]:
     if not snapshots:
         return []
     plans = plans_of(snapshots[0].leaderboard, snapshots)
-    told: dict[str, list[str]] = {}
+    told: dict[str, dict[str, list[str]]] = {}
     for snapshot in snapshots:
-        name = _name_of(snapshot.leaderboard)
-        names = told.setdefault(_status(snapshot, plans), [])
-        if name not in names:
+        standing, look = _status(snapshot, plans)
+        names = told.setdefault(standing, {}).setdefault(look, [])
+        if (name := _name_of(snapshot.leaderboard)) not in names:
             names.append(name)
     amended = [say_amended(plans)] if plans.amendments else []
-    if len(told) == 1:
-        return [*told, *amended]
-    return [*(f"{sentences.list_names(names)}: {words}" for words, names in told.items()), *amended]
+    return [*(_say_of(looks, words, len(told) > 1) for words, looks in told.items()), *amended]
+
+
+def _say_of(looks: Mapping[str, list[str]], standing: str, is_named: bool) -> str:
+    """What boards share is said once, and which look each of them is where these differ."""
+    each = list(looks)
+    if len(looks) > 1:
+        each = [f"{sentences.list_names(names)} {look}" for look, names in looks.items()]
+    words = "; ".join(filter(None, [standing, *each]))
+    names = [name for names in looks.values() for name in names]
+    return f"{sentences.list_names(names)}: {words}" if is_named else words
 
 
 def address_of_plans(campaign: Campaign) -> str:
@@ -53,7 +61,7 @@ def address_of_plans(campaign: Campaign) -> str:
 
 def say_status(snapshot: Snapshot) -> str:
     """Of one board alone, without what was changed later."""
-    return _status(snapshot, plans_of(snapshot.leaderboard, [snapshot]))
+    return "; ".join(filter(None, _status(snapshot, plans_of(snapshot.leaderboard, [snapshot]))))
 
 
 def say_amended(plans: Plans) -> str:
@@ -66,8 +74,8 @@ def _plan_and_day(plan: AnalysisPlan) -> str:
     return _("analysis plan %(version)d (%(day)s)") % {"version": plan.version, "day": day}
 
 
-def _status(snapshot: Snapshot, plans: Plans) -> str:
-    """A page's boards most often share the plan that `plans` has at hand."""
+def _status(snapshot: Snapshot, plans: Plans) -> tuple[str, str]:
+    """How it stands to the plan, and which look it is; boards most often share the plan of `plans`."""
     before = plans.before
     under = before if before is not None and before.pk == snapshot.plan_id else snapshot.plan
     if under is not None:
@@ -75,8 +83,8 @@ def _status(snapshot: Snapshot, plans: Plans) -> str:
         found, look = reckon(under), look_of(snapshot, under)
         if found is not None and not found.answers:
             told = f"{told}, {say_unanswered(found)}"
-        return f"{told}; {say_look(look)}" if look else told
-    return _("exploratory: %(reason)s") % {"reason": _reason(snapshot, plans)}
+        return told, say_look(look) if look else ""
+    return _("exploratory: %(reason)s") % {"reason": _reason(snapshot, plans)}, ""
 
 
 def _reason(snapshot: Snapshot, plans: Plans) -> str:

@@ -23,7 +23,7 @@ from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.looks import look_of, say_early, say_look
 from arena.leaderboards.plans.reckoning import reckon, say_answer
 from arena.leaderboards.plans.registration_words import chosen_margin
-from arena.leaderboards.report.report_draft import Draft, Matter
+from arena.leaderboards.report.report_draft import Draft, Matter, interval_heading
 
 Verdict = PairResult.Verdict
 PAIRS_SHOWN = 60
@@ -71,7 +71,7 @@ def _of_board(column: Column, snapshot: Snapshot, named: bool, draft: Draft) -> 
     if len(duels) > PAIRS_SHOWN:
         caption = _("%(board)s: pairs at the margin of %(margin)s points, of %(all)s the first %(shown)d")
     words = {"board": column.heading, "margin": f"{margin:g}", "all": f"{len(duels):,}", "shown": PAIRS_SHOWN}
-    head = [_("A"), _("B"), _("A less B"), _("95 % interval"), _("Verdict, all pairs"), _("p (Holm)")]
+    head = [_("A"), _("B"), _("A less B"), interval_heading(), _("Verdict, all pairs"), _("p (Holm)")]
     draft.lay_out(
         [*head, _("A in place of B"), _("B in place of A")],
         [_row(duel, margin) for duel in duels[:PAIRS_SHOWN]],

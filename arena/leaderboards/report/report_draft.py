@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from arena.campaigns.models import Campaign
 from arena.leaderboards.boards.board_page import Page
 from arena.leaderboards.models import Snapshot
 from arena.leaderboards.plans.registration import Plans
 from arena.leaderboards.report.report_models import ReportText
+from arena.percent import percent
 
 MANY_COLUMNS = 9
+LONG, WORDS = 30, 24
+"""Characters: a digest is longer than the one, a phrase that wants room of its own than the other."""
+_FIGURE = re.compile(r"(p [=<] )?[<≥±+−]?[0-9][-0-9.,:%…()+−– \u00a0]*( UTC)?")
+
+
+class Cell(str):
+    """Of a table: by its kind a page knows where it may break."""
+
+    __slots__ = ()
+
+    @property
+    def kind(self) -> str:
+        if len(self) > LONG and " " not in self:
+            return "long"
+        if _FIGURE.fullmatch(self):
+            return "figure"
+        return "words" if len(self) > WORDS else ""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Text, stored HTML, a table (`rows` under `head`) or a picture (`source`; `dark` on a dark
-    screen), with what stands above it."""
+    """Text, stored HTML, a list (`items`), a table (`rows` under `head`) or a picture (`source`; `dark` on
+    a dark screen), with what stands above it."""
 
     text: str = ""
     head: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
+    rows: Sequence[Sequence[Cell]] = ()
+    items: Sequence[str] = ()
     source: str = ""
     dark: str = ""
     html: SafeString | str = ""
@@ -51,9 +72,13 @@ class Draft:
         """What was made of Markdown when it was stored."""
         self.blocks.append(Block(html=html))
 
+    def list_out(self, items: Sequence[str], caption: str = "") -> None:
+        if items:
+            self.blocks.append(Block(items=items, caption=caption))
+
     def lay_out(self, head: Sequence[str], rows: Sequence[Sequence[object]], caption: str = "") -> None:
         if rows:
-            told = [["–" if cell is None else str(cell) for cell in row] for row in rows]
+            told = [[Cell("–" if cell is None else cell) for cell in row] for row in rows]
             self.blocks.append(Block(head=head, rows=told, caption=caption))
 
 
@@ -70,3 +95,7 @@ class Matter:
 
 def say_day(at: datetime | None) -> str | None:
     return f"{at:%Y-%m-%d}" if at else None
+
+
+def interval_heading() -> str:
+    return _("%(level)s interval") % {"level": percent(0.95)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from django.db.models import Count, F
 from django.utils.translation import gettext as _
@@ -21,7 +21,7 @@ from arena.leaderboards.reading.reader_page import failures_by_model, read_compe
 from arena.leaderboards.reading.reading_models import Reading
 from arena.leaderboards.report.report_agreement import say_agreement
 from arena.leaderboards.report.report_answer import answer
-from arena.leaderboards.report.report_draft import Block, Draft, Matter, say_day
+from arena.leaderboards.report.report_draft import Block, Draft, Matter, interval_heading, say_day
 from arena.leaderboards.report.report_protocol import protocol
 
 READ_SHOWN = 50
@@ -83,7 +83,7 @@ def _headline(matter: Matter, draft: Draft) -> None:
     draft.say(matter.page.sentence)
     draft.say(" · ".join(" ".join(filter(None, (f.before, f.figure, f.after))) for f in matter.page.facts))
     draft.lay_out(
-        [_("Rank"), _("Model"), _("Rating"), _("95 % interval"), _("Battles"), _("To be careful about")],
+        [_("Rank"), _("Model"), _("Rating"), interval_heading(), _("Battles"), _("To be careful about")],
         [
             [
                 rank_words(s),
@@ -105,21 +105,11 @@ def _breakdowns(matter: Matter, draft: Draft) -> None:
     if not columns:
         draft.missing.append(_("Boards to break down."))
         return
-    draft.lay_out(
-        [_("Model"), *(column.heading for column in columns), _("Hard move"), _("Style move")],
-        [
-            [
-                row.name,
-                *(f"{c.figure} {c.interval}".strip() for c in row.cells if c.board in _names(columns)),
-                *(
-                    f"{move or ''} {move.interval if move else ''}".strip()
-                    for move in (row.hard_move, row.style_move)
-                ),
-            ]
-            for row in matter.page.rows
-        ],
-        _("The boards side by side"),
-    )
+    _side_by_side(matter.page, draft)
+    planned = matter.plans.followed.boards if matter.plans.followed else []
+    for absent in matter.page.absent:
+        if absent.name not in planned:  # of those the result has spoken
+            draft.say(absent.words)
     draft.lay_out(
         [_("More of"), _("Points, typical difference"), _("Interval"), _("Twice as much"), _("Interval")],
         [[c.name, c.typical, c.interval, c.doubled, c.doubled_interval] for c in matter.page.coefficients],
@@ -134,8 +124,26 @@ def _breakdowns(matter: Matter, draft: Draft) -> None:
         draft.lay_out([_("Model"), *table.head], table.rows, _("By category"))
 
 
-def _names(columns: Sequence[board_page.Column]) -> set[str]:
-    return {column.board.name for column in columns}
+def _side_by_side(page: board_page.Page, draft: Draft) -> None:
+    moves = [(_("Hard move"), "hard"), (_("Style move"), "style")]
+    moves = [(words, board) for words, board in moves if board in page.has_moves]
+    rows = []
+    for row in page.rows:
+        ways = {"hard": row.hard_move, "style": row.style_move}
+        told = [(f"{ways[board] or ''}", ways[board]) for _words, board in moves]
+        rows.append(
+            [
+                row.name,
+                *(f"{cell.figure} {_bracketed(cell.interval)}".strip() for cell in row.cells),
+                *(f"{points} {_bracketed(move.interval if move else '')}".strip() for points, move in told),
+            ]
+        )
+    headings = [*(column.heading for column in page.shown), *(words for words, _board in moves)]
+    draft.lay_out([_("Model"), *headings], rows, _("The boards side by side"))
+
+
+def _bracketed(interval: str) -> str:
+    return f"({interval})" if interval else ""
 
 
 def _key(matter: Matter) -> str:
@@ -179,7 +187,7 @@ def _undecided(matter: Matter, draft: Draft) -> None:
         shown = {"shown": PAIRS_SHOWN, "all": f"{n_open:,}"}
         caption = _("Pairs that are not told apart: of %(all)s the %(shown)d nearest to it") % shown
     draft.lay_out(
-        [_("Pair"), _("Verdict"), _("Points"), _("95 % interval"), _("p (Holm)")],
+        [_("Pair"), _("Verdict"), _("Points"), interval_heading(), _("p (Holm)")],
         [
             [
                 f"{p.first.name} – {p.second.name}",
@@ -192,9 +200,9 @@ def _undecided(matter: Matter, draft: Draft) -> None:
         ],
         caption,
     )
-    draft.lay_out(
-        [_("To be careful about"), _("Boards")],
-        [[caution.text, caution.boards or _("all shown")] for caution in matter.page.care.every],
+    draft.list_out(
+        [f"{one.text} ({one.boards})" if one.boards else one.text for one in matter.page.care.every],
+        _("To be careful about"),
     )
     excluded = Exclusion.objects.filter(campaign=matter.campaign).values_list("rule", "reason")
     draft.lay_out(

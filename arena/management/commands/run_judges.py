@@ -12,6 +12,7 @@ from arena.judging.forms import LARGEST_SEED
 from arena.judging.models import Judge, JudgeRun
 from arena.judging.progress import Progress, read_progress
 from arena.management.runs_of_calls import check_ending, dollars, whole, work_off
+from arena.percent import percent
 
 MOST_REPLICATES = 1_000
 
@@ -148,5 +149,5 @@ def describe(run: JudgeRun, progress: Progress) -> str:
         f"{count} {outcome}" for outcome, count in sorted(progress.outcomes.items()) if outcome
     )
     unstable = progress.unstable_percent
-    share = "" if unstable is None else f"; {unstable:.1f} % of those with a verdict are unstable"
+    share = "" if unstable is None else f"; {percent(unstable / 100, 1)} of those with a verdict are unstable"
     return f"Run {run.pk}: {counted(progress.resolved, 'judgment')} ({outcomes or 'none'}){share}"

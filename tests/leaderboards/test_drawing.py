@@ -13,6 +13,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
+from arena.corpus.models import Competitor
 from arena.leaderboards.charts import chart_page, drawing
 from arena.leaderboards.charts.chart_rows import ChartRows, rows_of
 from arena.leaderboards.charts.chart_scheme import DARK, LIGHT, NothingToDrawError, spread_labels
@@ -233,6 +234,18 @@ def test_the_sweep_draws_what_is_missing_and_nothing_twice(joust):
     assert len(first) == 3 * len(CHARTS)
     sweep_snapshots.call_local()
     assert list(SnapshotChart.objects.values_list("pk", flat=True)) == first
+
+
+def test_a_renamed_model_is_drawn_anew_once(joust):
+    draw_charts()
+    before = overall().charts.get(name="ratings")
+    Competitor.objects.filter(name="Ember").update(name="Cinder")
+    draw_charts()
+    after = overall().charts.get(name="ratings")
+    assert "Ember" in before.light and "Ember" not in after.light + json.dumps(after.spec)
+    assert "Cinder" in after.light
+    draw_charts()
+    assert overall().charts.get(name="ratings").pk == after.pk
 
 
 def test_the_command_leaves_charts_to_the_worker_when_told(voted_campaign, cast):

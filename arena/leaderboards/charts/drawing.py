@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from arena.leaderboards.charts.chart_rows import ChartRows, rows_of
 from arena.leaderboards.charts.chart_scheme import DARK, LIGHT, NothingToDrawError
 from arena.leaderboards.charts.chart_specs import CHARTS, spec_of
-from arena.leaderboards.charts.undrawn import undrawn
+from arena.leaderboards.charts.undrawn import names_of, undrawn
 from arena.leaderboards.fitting.elo_replay import track_of
 from arena.leaderboards.models import Snapshot, SnapshotChart
 
@@ -39,10 +39,13 @@ def draw_missing() -> None:
 
 def draw(snapshot: Snapshot) -> None:
     """Replaces the charts of a snapshot; a chart that fails says why and leaves the others alone."""
+    names = names_of(snapshot)
     rows = rows_of(snapshot, track_of(snapshot))
     drawn = [draw_one(name, rows) for name in CHARTS]
     for chart in drawn:
         chart.snapshot = snapshot
+        if chart.spec is not None:
+            chart.spec["usermeta"] = {**chart.spec.get("usermeta", {}), "models": names}
     with transaction.atomic():
         # Of two who draw at once the later replaces what the other drew.
         Snapshot.objects.select_for_update(no_key=True).get(pk=snapshot.pk)

@@ -15,7 +15,7 @@ from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting.snapshots import differences, replay, take_snapshot
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.raters.models import Rater
-from ratings import board, warnings_in_words
+from ratings import board, style_left_out, warnings_in_words
 from tests.conftest import past_triggers
 from tests.leaderboards.plans_by_hand import record_votes, write_and_freeze
 
@@ -215,7 +215,7 @@ def test_every_warning_of_a_fit_has_a_code_of_its_own():
     known = {code_of(sentence) for sentence in said}
     assert {"one_rater", "too_few_prompts", "models_with_few_raters", "models_unranked"} <= known
     assert code_of(board.PLAIN_AFTER_ALL) == "style_not_controlled"
-    assert code_of(f"{board.STYLE_WARNING} length: …") == "style_feature_left_out"
+    assert code_of(f"{style_left_out.STYLE_WARNING} length: …") == "style_feature_left_out"
 
 
 def written(node: ast.expr, unit: str) -> str:

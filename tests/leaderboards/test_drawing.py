@@ -435,3 +435,25 @@ def test_the_names_alone_and_the_words_below_a_title_are_the_boards_own(joust, s
     for name in ("ratings", "slopes"):
         below = overall().charts.get(name=name).spec["title"]["subtitle"]
         assert below == [f"Joust: overall, people, snapshot {overall().pk}, simulated votes"]
+
+
+@pytest.mark.parametrize("page", ["charts", "report"])
+def test_pages_stand_while_their_charts_are_drawn_again(joust, signed_in, page):
+    """After every look of a page's at its charts a worker has put others in their place."""
+    ravi = signed_in("ravi")
+    drawing.draw(overall())
+    drawn, busy = list(overall().charts.all()), []
+
+    def replaced(execute, sql, params, many, context):
+        found = execute(sql, params, many, context)
+        if sql.startswith("SELECT") and "arena_snapshotchart" in sql and not busy:
+            busy.append(sql)
+            overall().charts.all().delete()
+            for chart in drawn:
+                chart.pk = None
+            SnapshotChart.objects.bulk_create(drawn)
+            busy.clear()
+        return found
+
+    with connection.execute_wrapper(replaced):
+        assert ravi.get(f"/boards/joust/{page}/").status_code == 200

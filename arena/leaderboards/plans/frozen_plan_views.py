@@ -17,13 +17,14 @@ from arena.leaderboards.visible import get_visible_campaign
 def board_plan(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = get_visible_campaign(request, campaign)
     plans = plans_of(Leaderboard(campaign=shown))
+    followed = plans.followed
     frozen = shown.analysis_plans.frozen().order_by("-version")
     told = [
         {
             "plan": plan,
             "boards": say_boards(plan.boards),
             "answer": told_of(plan),
-            "changes": say_changes(plans.before, plan) if plans.before and plan in plans.late else [],
+            "changes": say_changes(followed, plan) if followed and plan in plans.amendments else [],
             "is_late": plan in plans.late,
             "governs": plan == plans.before,
             "is_unchanged": plan.hash_content() == plan.sha256,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from arena.battles.models import Battle, Vote
 from arena.corpus.label_models import LabelChange
@@ -21,23 +22,35 @@ from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 
 @dataclass(frozen=True)
 class Plans:
-    """A board's frozen plans.
+    """A board's frozen plans, oldest first.
 
-    before: the last one frozen before anybody had seen an outcome, under which boards are registered.
-    late: those frozen afterwards, oldest first; beside a `before` they are amendments.
+    followed: the one whose policies and margin the board is fitted with. The last frozen before the first
+    vote cast here, on boards of judges before the first judgment too; where none was, the newest.
+    registers: nobody can have seen an outcome before it was frozen.
+    is_first: it came before all votes by their own times, those of files too.
     """
 
-    before: AnalysisPlan | None
-    late: list[AnalysisPlan]
+    frozen: list[AnalysisPlan]
+    followed: AnalysisPlan | None
+    registers: bool
+    is_first: bool
 
     @property
-    def followed(self) -> AnalysisPlan | None:
-        """The one whose policies and margin boards are fitted with: an amendment changes no number."""
-        return self.before or next(reversed(self.late), None)
+    def before(self) -> AnalysisPlan | None:
+        """The one under which boards are registered."""
+        return self.followed if self.registers else None
 
     @property
     def amendments(self) -> list[AnalysisPlan]:
-        return self.late if self.before else []
+        """Those frozen after the one that is followed change no number."""
+        if self.followed is None:
+            return []
+        return [plan for plan in self.frozen if plan.version > self.followed.version]
+
+    @property
+    def late(self) -> list[AnalysisPlan]:
+        """Those under which nothing is registered, for votes had come."""
+        return self.amendments if self.registers else self.frozen
 
 
 def plans_of(leaderboard: Leaderboard, shown: Sequence[Snapshot] | None = None) -> Plans:
@@ -46,11 +59,17 @@ def plans_of(leaderboard: Leaderboard, shown: Sequence[Snapshot] | None = None) 
     """
     frozen = list(AnalysisPlan.objects.frozen().filter(campaign=leaderboard.campaign_id).order_by("version"))
     known = None if shown is None or not frozen else _stored(leaderboard, shown)
-    for n in range(len(frozen) - 1, -1, -1):
-        at = frozen[n].frozen_at
-        if frozen[n].pk == known or (at is not None and not anything_before(leaderboard, at)):
-            return Plans(frozen[n], frozen[n + 1 :])
-    return Plans(None, frozen)
+    for plan in reversed(frozen):
+        if plan.pk == known:
+            return Plans(frozen, plan, registers=True, is_first=True)
+        if plan.frozen_at and not own_before(leaderboard, plan.frozen_at):
+            registers = not anything_before(leaderboard, plan.frozen_at)
+            return Plans(frozen, plan, registers, not _votes_before(leaderboard, plan.frozen_at).exists())
+    if frozen and leaderboard.source != Leaderboard.Source.RATERS:
+        # A judge came before every plan: what people's boards follow no amendment changes.
+        of_people = plans_of(Leaderboard(campaign_id=leaderboard.campaign_id))
+        return replace(of_people, registers=False, is_first=False)
+    return Plans(frozen, frozen[-1] if frozen else None, registers=False, is_first=False)
 
 
 def _stored(leaderboard: Leaderboard, shown: Sequence[Snapshot]) -> int | None:
@@ -122,6 +141,20 @@ def _votes_before(leaderboard: Leaderboard, at: datetime) -> QuerySet[Vote]:
     return votes.filter(battle__drawn_at__lt=at, voted_at__lt=at)
 
 
+def own_before(leaderboard: Leaderboard, at: datetime) -> bool:
+    """Was there an outcome that the board counts before then? Rows from files added to the campaign aside:
+    they name any day, and one of them would choose another plan.
+    """
+    if _votes_before(leaderboard, at).filter(battle__kind=Battle.Kind.REGULAR).exists():
+        return True
+    if leaderboard.source == Leaderboard.Source.RATERS:
+        return False
+    # Runs older than their campaign came with it, and are its own.
+    own = ~Q(run__kind=JudgeRun.Kind.RECORDED) | Q(run__created_at__lt=F("run__campaign__created_at"))
+    judged = Judgment.objects.filter(own, run__campaign=leaderboard.campaign_id)
+    return judged.filter(resolved_at__lt=at).exists() or _answered_before(leaderboard, at)
+
+
 def board_name(leaderboard: Leaderboard) -> str:
     """Of the three that are read together; "" for a leaderboard of another make."""
     for board in BOARDS:
@@ -140,6 +173,16 @@ def anything_before(leaderboard: Leaderboard, at: datetime) -> bool:
     judged = Judgment.objects.filter(run__campaign=leaderboard.campaign_id)
     if judged.filter(Q(resolved_at__lt=at) | Q(run__kind=JudgeRun.Kind.RECORDED)).exists():
         return True
-    # A verdict of one order can be read before its judgment is resolved, and stays when that is asked again.
+    return _answered_before(leaderboard, at)
+
+
+def is_fixed(leaderboard: Leaderboard, plan: AnalysisPlan | None) -> bool:
+    """Came the first outcome after the plan, so that those frozen later are amendments?"""
+    at = plan.frozen_at if plan else None
+    return at is not None and not own_before(leaderboard, at) and own_before(leaderboard, timezone.now())
+
+
+def _answered_before(leaderboard: Leaderboard, at: datetime) -> bool:
+    """A verdict of one order can be read before its judgment is resolved, and stays when asked again."""
     answered = CallAttempt.objects.filter(call__judge_call__judgment__run__campaign=leaderboard.campaign_id)
     return answered.filter(Q(error_kind="") | ~Q(reply_text=""), finished_at__lt=at).exists()

@@ -90,43 +90,50 @@ def _status(snapshot: Snapshot, plans: Plans) -> tuple[str, str]:
 def _reason(snapshot: Snapshot, plans: Plans) -> str:
     if snapshot.leaderboard.part:
         return _("a part chosen after looking at votes proves nothing")
-    if plans.before is not None:
-        return _why_not_under(plans.before, snapshot, plans.late)
-    if not plans.late:
+    plan = plans.followed
+    if plan is None:
         return _("no analysis plan was frozen")
-    first = plans.late[0]
-    version = {"version": first.version}
+    if plans.before is not None:
+        return _why_not_under(plan, snapshot) or _why_not_then(snapshot, plans)
+    first = plans.frozen[0]
     if first.frozen_at is not None and first.frozen_at > snapshot.cutoff:
-        return _("analysis plan %(version)d was frozen after this snapshot") % version
-    return _("votes came before analysis plan %(version)d was frozen, or from a file") % version
+        return _("analysis plan %(version)d was frozen after this snapshot") % {"version": first.version}
+    of = {"version": plan.version if plans.amendments else first.version}
+    return _("votes came before analysis plan %(version)d was frozen, or from a file") % of
 
 
-def _why_not_under(before: AnalysisPlan, snapshot: Snapshot, late: Sequence[AnalysisPlan]) -> str:
-    if not _names(before, snapshot):
-        return _("analysis plan %(version)d didn’t name this board") % {"version": before.version}
+def _why_not_under(plan: AnalysisPlan, snapshot: Snapshot) -> str:
+    """What the plan, or a board of hard prompts, has against it; empty if nothing."""
+    if not _names(plan, snapshot):
+        return _("analysis plan %(version)d didn’t name this board") % {"version": plan.version}
     if snapshot.leaderboard.subset == Leaderboard.Subset.HARD:
-        if hard_means_another(before, snapshot.counts.get("hard_at_least", HARD_AT_LEAST)):
+        if hard_means_another(plan, snapshot.counts.get("hard_at_least", HARD_AT_LEAST)):
             return _("hard means another number of criteria than in analysis plan %(version)d") % {
-                "version": before.version
+                "version": plan.version
             }
         if relabelled_since_votes(snapshot.leaderboard):
             return _("which prompts are hard was changed after votes were in")
         if published_since_votes(snapshot.leaderboard):
             return _("prompts came in a set that was published after votes were in")
-    # As snapshots were taken while a later plan took the place of the first.
-    there = [plan for plan in late if plan.frozen_at and plan.frozen_at <= snapshot.taken_at]
-    if there:
+    return ""
+
+
+def _why_not_then(snapshot: Snapshot, plans: Plans) -> str:
+    """Snapshots were taken while a later plan took the place of the first."""
+    chosen = chosen_by(snapshot, plans)
+    if chosen in plans.amendments:
         words = _("it follows analysis plan %(version)d, which was frozen after votes were in")
-        return words % {"version": there[-1].version}
+        return words % {"version": chosen.version}
     return _("it counts votes from a file, which somebody may have seen before")
 
 
 def chosen_by(snapshot: Snapshot, plans: Plans) -> AnalysisPlan | None:
     """Whose margin and policies a snapshot was fitted with; None: those that boards have by default."""
-    if plans.before is not None and plans.before.pk == snapshot.plan_id:
-        return plans.before
-    there = [plan for plan in plans.late if plan.frozen_at and plan.frozen_at <= snapshot.taken_at]
-    for plan in filter(None, [plans.before, *reversed(there)]):
+    if plans.followed is not None and plans.followed.pk == snapshot.plan_id:
+        return plans.followed
+    there = [plan for plan in plans.frozen if plan.frozen_at and plan.frozen_at <= snapshot.taken_at]
+    # The one that boards follow now; else, as of before, the newest of its day.
+    for plan in sorted(there, key=lambda plan: (plan != plans.followed, -plan.version)):
         if options_of(plan).items() <= snapshot.options.items():
             return plan
     return None
@@ -153,6 +160,12 @@ def chosen_margin(snapshot: Snapshot) -> ChosenMargin:
     if plan == plans.before:
         told = _("The margin of %(margin)s points is that of %(plan)s, which didn’t name this board.")
         return ChosenMargin(told % words)
+    if plan == plans.followed and plans.is_first:
+        told = _(
+            "Exploratory: the margin of %(margin)s points is that of %(plan)s, before which somebody may have"
+            " seen what came from a file."
+        )
+        return ChosenMargin(told % words, is_late=True)
     told = _("Exploratory: the margin of %(margin)s points was chosen after votes were in, by %(plan)s.")
     return ChosenMargin(told % words, is_late=True)
 

@@ -38,6 +38,11 @@ def answer(matter: Matter, draft: Draft) -> None:
         return
     if plan == matter.plans.before:
         asked = _("The registered question, of analysis plan %(version)d: %(question)s")
+    elif matter.plans.is_first:
+        asked = _(
+            "The question of analysis plan %(version)d, under which no board is registered, so that its"
+            " answer is exploratory: %(question)s"
+        )
     else:
         asked = _(
             "The question of analysis plan %(version)d, frozen after votes were in, so that its answer is"

@@ -250,8 +250,13 @@ def _plans(matter: Matter, draft: Draft) -> None:
     before = _("before the first vote: the boards that it names are registered")
     amends = _("after votes were in: an amendment, which changes no number here")
     late = _("after votes were in: every board is exploratory")
-    frozen = [(plans.before, before)] if plans.before else []
-    frozen += [(plan, amends if plans.before else late) for plan in plans.late]
+    beside = _(
+        "before the first vote, but somebody may have seen what came from files: every board is exploratory"
+    )
+    when_of = {plan.pk: amends for plan in plans.amendments}
+    when_of[plans.followed.pk] = before if plans.before else beside if plans.is_first else late
+    frozen = [(plan, when_of.get(plan.pk, late)) for plan in plans.late]
+    frozen = [(plans.before, before), *frozen] if plans.before else frozen
     draft.lay_out(
         [_("Analysis plan"), _("Frozen"), _("When that was"), _("Margin, in points"), "SHA-256"],
         [

@@ -628,11 +628,12 @@ def test_the_board_names_a_hub_sides_that_never_change_and_features_that_hardly_
         for name in ("overall", "hard", "style")
     )
     hub = overall.standings.select_related("competitor").first().competitor
-    made_up = {"hub": hub.pk, "hub_share": 0.312, "one_sided": 0.5}
+    met = {"cut": None, "pieces": [], "alone": [], "through": [], "hub": hub.pk, "leaning": 3, "others": 4}
+    made_up = {"meetings": met, "one_sided": 0.5}
     past_triggers(lambda: change_counts(overall, **made_up))
     past_triggers(lambda: change_counts(style, differing={"length": 600, "bold": 7}))
     words = text_of(signed_in("ravi").get(PAGE))
-    assert f"{hub.name} stands in 31 % of the votes" in words
+    assert f"3 of the other 4 models have most of their votes against {hub.name}" in words
     assert "In 50 % of the votes the same model of the two always stood first" in words
     assert "Bold passages differ in only 7 of 600 votes" in words and "differ in only 600" not in words
 

@@ -3,6 +3,7 @@
 import pytest
 from django.utils.html import escape
 
+from arena.leaderboards.boards.meeting_words import say_meetings
 from arena.leaderboards.charts import drawing
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting.snapshots import take_snapshot
@@ -45,6 +46,7 @@ def pages_that_say(words: str, signed_in) -> set[str]:
     return {page for page, times in told.items() if times}
 
 
+MET = {"cut": None, "pieces": [], "alone": [], "through": [], "hub": None, "leaning": 0, "others": 4}
 FEW = "Too few raters: 4, worth 3.1 equally active ones; at fewer than 10 the intervals aren't tested."
 MEAN = f"{THE_MEAN}; it leaves out 1 model with fewer, or without a finite rating."
 NONE = f"1 model has {NO_INTERVAL}."
@@ -73,10 +75,39 @@ def test_a_page_repeats_what_concerns_what_it_shows(overall, signed_in, changes,
     assert pages_that_say(words, signed_in) == set(pages)
 
 
+def test_pages_name_models_that_met_only_a_few_where_they_are_about_them(overall, signed_in):
+    number = dict(overall.standings.values_list("competitor__name", "competitor"))
+    alone, through = [number["Ember"], number["Fjord"]], [number["Grove"]]
+    with_changes(overall, meetings=MET | {"alone": alone, "through": through})
+    words = "Ember and Fjord never met each other: they met only Grove, and are compared with any other model"
+    assert pages_that_say(words, signed_in) == {BOARD, CHARTS, REPORT, EMBER, BOTH}
+
+
+def test_what_was_joined_by_one_model_alone_is_said_in_words_of_the_graph():
+    names = dict(enumerate(["Hub", "A", "B", "C", "D"]))
+    star = MET | {"cut": 0, "pieces": [1, 1, 1, 1], "alone": [1, 2, 3, 4], "through": [0]}
+    assert list(say_meetings(star, names, ())) == [
+        "4 models met Hub and never each other: they are compared through it alone."
+    ]
+    joined = MET | {"cut": 0, "pieces": [2, 2]}
+    assert list(say_meetings(joined, names, ())) == [
+        "Without Hub, 4 other models fall into 2 groups that never met: between these, models are compared"
+        " through Hub alone."
+    ]
+    hanging = MET | {"alone": [4], "through": [0, 1]}
+    assert list(say_meetings(hanging, names, ())) == [
+        "D met only Hub and A, and is compared with any other model through these alone."
+    ]
+    both = MET | {"alone": [3, 4], "through": [0, 1]}
+    assert list(say_meetings(both, names, {3, 0})) == [] == list(say_meetings(both, names, {1, 2}))
+    assert len(list(say_meetings(both, names, {3, 4}))) == 1 == len(list(say_meetings(both, names, {3, 2})))
+
+
 def test_two_models_are_told_of_a_hub_only_if_it_is_neither_of_them(overall, signed_in):
     ember = Standing.objects.get(snapshot=overall, competitor__name="Ember").competitor_id
-    with_changes(overall, hub=ember, hub_share=0.8)
-    assert pages_that_say("Ember stands in 80 % of the votes", signed_in) == set(EVERY) - {BOTH}
+    with_changes(overall, meetings=MET | {"hub": ember, "leaning": 3, "others": 4})
+    words = "3 of the other 4 models have most of their votes against Ember"
+    assert pages_that_say(words, signed_in) == set(EVERY) - {BOTH}
 
 
 def test_how_draws_are_counted_is_told_in_ranks_where_ranks_are_shown_and_else_in_points(overall, signed_in):

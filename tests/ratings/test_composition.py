@@ -1,4 +1,4 @@
-"""What a board's votes are made of: a hub, sides that never change, covariates that hardly differ."""
+"""What a board's votes are made of: sides that never change, covariates that hardly differ."""
 
 from __future__ import annotations
 
@@ -13,18 +13,6 @@ from ratings.errors import NoVotesError
 def votes(a, b, k: int, **more) -> Comparisons:
     a, b = np.asarray(a), np.asarray(b)
     return Comparisons.of(k, a, b, np.zeros(len(a), dtype=np.int8), **more)
-
-
-def test_a_competitor_in_most_votes_of_a_large_board_is_a_hub():
-    others = np.arange(1, 20)
-    found = composition(votes(np.zeros(19, int), others, 20))
-    assert (found.hub, found.hub_share) == (0, 1.0)
-
-
-@pytest.mark.parametrize("k", [2, 3, 7, 30])
-def test_an_even_board_has_no_hub_and_a_small_one_neither(k):
-    low, high = np.triu_indices(k, 1)
-    assert composition(votes(low, high, k)).hub is None
 
 
 def test_pairs_whose_sides_never_change_are_told_by_their_share_of_the_votes():

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from arena.leaderboards import sentences
 from arena.leaderboards.boards.caution_codes import code_of
+from arena.leaderboards.boards.meeting_words import about_meetings
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.looks import look_of, say_early
 from arena.leaderboards.style_words import feature
@@ -304,12 +305,9 @@ ONE_SIDED, SPARSE = 0.25, 0.1
 
 
 def _about_votes(snapshot: Snapshot, about: Collection[int]) -> Iterator[Said]:
-    """A hub, sides that never change, features of style that hardly ever differ; older ones don't know."""
+    """Who met whom, sides that never change, features of style that hardly differ; older ones don't know."""
     counts = snapshot.counts
-    if counts.get("hub") and not (len(about) > 1 and counts["hub"] in about):
-        hub = snapshot.standings.select_related("competitor").get(competitor=counts["hub"])
-        words = _("%(name)s stands in %(share)s of the votes: most models are compared through it alone.")
-        yield "hub", words % {"name": hub.competitor.name, "share": percent(counts["hub_share"])}
+    yield from about_meetings(snapshot, about)
     if counts.get("one_sided", 0) >= ONE_SIDED:
         words = _(
             "In %(share)s of the votes the same model of the two always stood first: that it won can’t be"

@@ -36,7 +36,8 @@ OURS = (
     *("simulated", "registered", "exploratory", "amended"),
     *("rank_sets", "one_judge", "panel", "few_votes", "interim_look", "no_judge_heard"),
     *("same_texts", "same_texts_independent", "own_error", "draws", "order_hangs"),
-    *("hub", "one_sided", "sparse_feature", "no_moves", "moves_mean", "blank_responses"),
+    *("joined_by_one", "met_few", "hub"),
+    *("one_sided", "sparse_feature", "no_moves", "moves_mean", "blank_responses"),
     *(f"left_out_{reason}" for reason in LEFT_OUT),
 )
 CODES = (*OURS, *(code for _phrase, code in WARNINGS), OTHER)

@@ -12,6 +12,7 @@ from arena.campaigns.models import Campaign
 from arena.corpus.models import PromptSet
 from arena.leaderboards import sentences
 from arena.leaderboards.boards.board_list import Listed, say_votes
+from arena.leaderboards.boards.board_page import opening_of, source_of
 from arena.leaderboards.boards.board_rows import first_of
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.raters.access import User, objects_for, teams_of
@@ -78,7 +79,9 @@ def newest_boards(user: User) -> list[Listed]:
         policies={},
     )
     newest: dict[int, Snapshot] = {}
-    snapshots = Snapshot.objects.filter(leaderboard__in=boards).select_related("leaderboard__campaign")
+    snapshots = Snapshot.objects.filter(leaderboard__in=boards).select_related(
+        "leaderboard__campaign", "leaderboard__judge"
+    )
     for snapshot in snapshots.order_by("-pk")[:MOST_SNAPSHOTS]:
         newest.setdefault(snapshot.leaderboard.campaign_id, snapshot)
     return [listed(snapshot) for snapshot in list(newest.values())[:NEWEST_BOARDS]]
@@ -87,5 +90,6 @@ def newest_boards(user: User) -> list[Listed]:
 def listed(snapshot: Snapshot) -> Listed:
     first = first_of(snapshot.standings.select_related("competitor"), snapshot.counts)
     simulated = _("simulated votes") if snapshot.counts["simulated"] else ""
-    said = sentences.compose("", first.say_top())
+    opening = opening_of(source_of(snapshot.leaderboard), snapshot, simulated=False)
+    said = sentences.compose(opening, first.say_top())
     return Listed(snapshot.leaderboard.campaign, snapshot, said, say_votes(snapshot), simulated)

@@ -134,8 +134,8 @@ def _board(
     plain = combined.reference.of_fit(plain)
     notes = [
         f"{combined.judged} further battles were judged by a model; they count as far as people agree with it"
-        f" (lam = {combined.lam:.2f}) and are worth {combined.effective_votes - combined.votes:+.0f} votes by"
-        " people."
+        f" (a judgment weighs {combined.lam:.2f} of a vote) and are worth"
+        f" {combined.effective_votes - combined.votes:+.0f} votes by people."
     ]
     unused = len(judged) - combined.judged
     if unused:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from ratings.comparisons import Comparisons, pair_codes
@@ -71,7 +70,7 @@ def _between(votes: tuple[Comparisons, ...]) -> NDArray[np.int64]:
 
 
 def _pieces_of(met: Flags) -> NDArray[np.int32]:
-    labels: NDArray[np.int32] = connected_components(csr_matrix(met), directed=False)[1]
+    labels: NDArray[np.int32] = connected_components(met, directed=False)[1]
     return labels
 
 

@@ -152,7 +152,9 @@ def fit_prediction_powered(
     try:
         strengths = combined_strengths(votes, fit, chosen)
     except NotConvergedError as error:
-        raise RefusedError((f"no finite strengths at lam = {chosen:.3g} ({error.what})",)) from None
+        raise RefusedError(
+            (f"no finite strengths where a judgment weighs {chosen:.3g} of a vote ({error.what})",)
+        ) from None
     covariance = combined_covariance(votes, clusters, strengths, chosen)
     alone = combined_covariance(votes, clusters, fit.strengths, 0.0)
     ratio = float(np.sum(alone.deviations**2) / np.sum(covariance.deviations**2))
@@ -243,7 +245,7 @@ def _other_pairs(both: Comparisons, rest: Comparisons, match_pairs: bool) -> tup
     mixes = [np.bincount(at, w, len(codes)) / w.sum() for at, w in parts]
     if match_pairs:
         unseen = int(np.count_nonzero((mixes[0] > 0) & (mixes[1] == 0)))
-        return (f"the judge never saw {unseen} of people's pairs",) if unseen else ()
+        return (_no_further(unseen),) if unseen else ()
     distance = float(np.abs(mixes[0] - mixes[1]).sum() / 2)
     if len(codes) == 1 or distance <= MIX_DISTANCE:
         return ()
@@ -256,6 +258,12 @@ def _other_pairs(both: Comparisons, rest: Comparisons, match_pairs: bool) -> tup
     return (
         f"the judge's pairs differ from people's ({distance:.0%} of the votes); match_pairs weights them",
     )
+
+
+def _no_further(pairs: int) -> str:
+    """All of people's battles are judged: what is missing are battles that the judge alone judged."""
+    of = f"{pairs} of the pairs of models" if pairs > 1 else "one of the pairs of models"
+    return f"on {of} that people compared, the judge judged no battle beyond people's own"
 
 
 def _people_alone(both: Comparisons, policies: Policies) -> Fit:

@@ -13,6 +13,7 @@ from ratings.board_intervals import Ends
 from ratings.errors import NotConvergedError
 from ratings.firth import one_sided_bound
 from ratings.newton import Vector
+from ratings.pairwise import adjusted, upper_tail
 from ratings.reference import effective_votes
 from ratings.rows import sum_by
 from ratings.scale import MEAN_RATING, POINTS_PER_LOG_ODDS
@@ -140,8 +141,18 @@ def _style_columns(board: FittedBoard) -> dict[str, Column]:
         "style_shift": shift,
         "style_shift_lower": shift - reach,
         "style_shift_upper": shift + reach,
+        "style_shift_adjusted": _adjusted(shift, deviations, board.covariance.degrees[:k], ~np.isnan(reach)),
         "style_contribution": POINTS_PER_LOG_ODDS * style_contribution(board.fit),
     }
+
+
+def _adjusted(shift: Vector, deviations: Vector, degrees: Vector, told: NDArray[np.bool_]) -> Vector:
+    """Two-sided p (K,) of no shift, by Holm over all competitors whose shift has an interval."""
+    found = np.full(len(shift), np.nan)
+    moved = told & (deviations > 0)
+    t = np.abs(shift[moved]) / deviations[moved]
+    found[moved] = adjusted(np.minimum(2 * upper_tail(t, degrees[moved]), 1.0))
+    return found
 
 
 def _bounded_ends(board: FittedBoard, ends: Ends) -> tuple[Vector, Vector]:

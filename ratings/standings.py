@@ -23,7 +23,8 @@ class Standing:
     no_interval: the votes are too few, too alike (nearly all ties) or by too few for an interval or a rank ·
     in_mean: its strength is in the mean that stands at 1000.
     battles = wins + losses + ties, ties being draws of all kinds that the policies keep. style_shift: plain
-    less style-controlled rating, of which style_contribution is what the models' own style explains.
+    less style-controlled rating, of which style_contribution is what the models' own style explains;
+    style_shift_adjusted: p of no shift, by Holm over all competitors whose shift has an interval.
     """
 
     competitor: int
@@ -57,6 +58,7 @@ class Standing:
     style_shift: float | None = None
     style_shift_lower: float | None = None
     style_shift_upper: float | None = None
+    style_shift_adjusted: float | None = None
     style_contribution: float | None = None
 
 

@@ -15,11 +15,15 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class Move:
-    """How far style control moves a model, in points; settled: the interval excludes zero."""
+    """How far style control moves a model, in points.
+
+    settled: its own interval excludes zero · clear: it does so with all models looked at together (Holm).
+    """
 
     name: str
     points: float
     settled: bool
+    clear: bool
 
 
 def list_names(names: Sequence[str]) -> str:
@@ -76,7 +80,7 @@ def say_first(first: Sequence[str], models: int, few: str = "", ranked: int | No
     ranked = models if ranked is None else ranked
     if not first:
         return _("no model has enough votes to be ranked")
-    if len(first) == ranked and few:
+    if few:
         return ngettext(
             "%(few)s are too few to rank %(n)d model", "%(few)s are too few to rank %(n)d models", models
         ) % {"few": few, "n": models}
@@ -119,18 +123,31 @@ def say_hard(
     return _("on hard prompts %(clause)s") % {"clause": clause}
 
 
-def say_moves(moves: Iterable[Move]) -> str:
-    settled = [move for move in moves if move.settled]
-    if not settled:
+def say_moves(moves: Iterable[Move], together: int) -> str:
+    """together: how many models were looked at, all of which a clear move allows for."""
+    moves = list(moves)
+    clear = [move for move in moves if move.clear]
+    if not clear:
+        if any(move.settled for move in moves):
+            told = ngettext(
+                "at equal length and format no model moves clearly",
+                "at equal length and format no model moves clearly, with all %(n)d looked at together",
+                together,
+            )
+            return told % {"n": together}
         return _("at equal length and format no model moves by more than its uncertainty")
-    largest = max(settled, key=lambda move: abs(move.points))
+    largest = max(clear, key=lambda move: abs(move.points))
     words = {"name": largest.name, "points": f"{abs(largest.points):.0f}"}
     if largest.points < 0:
-        return (
-            _("at equal length and format %(name)s drops by %(points)s points, the largest clear move")
-            % words
+        told = _(
+            "at equal length and format %(name)s drops by %(points)s points, the largest move that is clear"
         )
-    return _("at equal length and format %(name)s gains %(points)s points, the largest clear move") % words
+    else:
+        told = _(
+            "at equal length and format %(name)s gains %(points)s points, the largest move that is clear"
+        )
+    whole = ngettext("%(told)s", "%(told)s with all %(n)d models looked at together", together)
+    return whole % {"told": told % words, "n": together}
 
 
 def compose(opening: str, clauses: Sequence[str]) -> str:
@@ -142,7 +159,7 @@ def compose(opening: str, clauses: Sequence[str]) -> str:
 
 def capitalise(sentence: str) -> str:
     """Names keep their own spelling: only a clause's first word of ours is raised."""
-    raised = ("no ", "nothing ", "the ", "on ", "hard ", "at ", "in ", "according ")
+    raised = ("no ", "nothing ", "among ", "this pair ", "the ", "on ", "hard ", "at ", "in ", "according ")
     return sentence[0].upper() + sentence[1:] if sentence.startswith(raised) else sentence
 
 

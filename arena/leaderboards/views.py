@@ -12,7 +12,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns.models import Campaign
 from arena.leaderboards import downloads, tasks
-from arena.leaderboards.boards import board_page, compare_page, model_page
+from arena.leaderboards.boards import board_page, compare_page, model_page, pair_battles
 from arena.leaderboards.boards.board_list import list_campaigns, visible_boards
 from arena.leaderboards.boards.board_view import View, sorts_of
 from arena.leaderboards.caching import cached, kept_if_public
@@ -55,6 +55,7 @@ def board(request: HttpRequest, campaign: str) -> HttpResponse:
     page = board_page.build(boards, source, interval, view, asked)
     context |= {
         "page": page,
+        "unchanged_at": board_page.unchanged_at(boards) if may_take and progress is None else None,
         "view": view,
         "sorts": sorts_of(page.shown),
         "turns": turns_of(page, view),
@@ -80,6 +81,8 @@ def board_compare(request: HttpRequest, campaign: str) -> HttpResponse:
     context: dict[str, Any] = {"campaign": shown, "choice": choice, "section": "boards"}
     if len(names) >= 2 and choice.a != choice.b:
         context["page"] = compare_page.build(boards, choice, request.GET.get("source", ""))
+        if access.has_role(request.user, shown.team_id, Role.RESEARCHER):
+            context["battles"] = pair_battles.address_of(shown, choice.a, choice.b)
     return render(request, "leaderboards/compare.html", context)
 
 

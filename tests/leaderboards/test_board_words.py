@@ -18,7 +18,7 @@ from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
-from arena.leaderboards.plans.registration_words import say_registered
+from arena.leaderboards.plans.registration_words import LATE, say_registered
 from tests.conftest import past_triggers
 from tests.leaderboards.test_boards import change_counts, text_of
 
@@ -124,7 +124,7 @@ def test_a_feature_that_style_control_left_out_is_worth_nothing_to_warn_of(overa
         (
             timedelta(0),
             ["overall"],
-            "exploratory: votes came before analysis plan 1 was frozen, or from a file",
+            f"exploratory: analysis plan 1 was {LATE}",
         ),
         (timedelta(days=-2), ["hard"], "exploratory: analysis plan 1 didn’t name this board"),
     ],
@@ -179,6 +179,18 @@ def test_equivalence_is_told_with_its_level_and_p(overall):
     said = headline(duel, "Ember", "Fjord", PEOPLE)
     assert "at the level of 5\u00a0% with all pairs of the board, gives p = 0.012." in said
     assert said.startswith("In simulated votes, ")
+
+
+def test_by_few_raters_no_model_leads_and_no_pair_is_told_apart(overall):
+    few = {"raters": 3, "effective_raters": 2.9}
+    past_triggers(lambda: change_counts(overall, **few))
+    pair = Snapshot.objects.get(pk=overall.pk).pairs.order_by("p").first()
+    duel = find_duel(pair.snapshot, pair.first, pair.second)
+    assert pair.verdict == "different"
+    said = headline(duel, "Ember", "Fjord", PEOPLE)
+    assert said == "In simulated votes, 3 raters are too few to tell Ember and Fjord apart by."
+    assert "3 raters are too few to rely on that." in replacement(duel, "Ember", "Fjord", 10, 0.05)
+    assert first_of(overall.standings.all(), few).say_top() == ["3 raters are too few to rank 5 models"]
 
 
 def test_agreement_in_simulated_votes_is_labelled(voted_campaign, signed_in):

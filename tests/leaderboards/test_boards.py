@@ -74,7 +74,9 @@ def test_the_page_begins_with_a_sentence_to_quote(joust, signed_in):
     names = [standing.competitor.name for standing in first]
     assert 2 <= len(names) <= 3
     assert f"{', '.join(names[:-1])} and {names[-1]} are tied for first." in words
-    assert re.search(r"at equal length and format Fjord drops by \d+ points, the largest clear move\.", words)
+    assert re.search(
+        r"at equal length and format Fjord drops by \d+ points, the largest move that is clear", words
+    )
 
 
 def test_facts_stand_above_the_table(joust, signed_in):
@@ -444,6 +446,22 @@ def test_the_worker_takes_up_the_request_once_it_is_stored(
     with django_capture_on_commit_callbacks(execute=True):
         signed_in("ravi").post(reverse("snapshot-take", args=["joust"]))
     assert Snapshot.objects.count() == 3
+
+
+def test_a_round_that_finds_nothing_new_says_so(voted_campaign, cast_vote, cast, signed_in):
+    small, ravi = voted_campaign("joust", votes=60), signed_in("ravi")
+    words = "nothing has changed since the snapshots shown, and no new ones were taken"
+    for round_ in range(2):
+        for run in request_snapshots(small.campaign):
+            snapshots.do_run(run)
+        assert (words in text_of(ravi.get(PAGE))) == bool(round_)
+    show_to(small.campaign, "public")
+    assert words not in text_of(signed_in("alice").get(PAGE))
+    cast_vote(small, small.prompts[0], "Ember", "Fjord", "tie", cast.alice_rater)
+    for run in request_snapshots(small.campaign):
+        assert words not in text_of(ravi.get(PAGE))
+        snapshots.do_run(run)
+    assert words not in text_of(ravi.get(PAGE))
 
 
 @pytest.mark.parametrize("person", ["alice", "mallory", "dora", None])

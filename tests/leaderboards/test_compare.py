@@ -5,6 +5,7 @@ import re
 import pytest
 from django.urls import reverse
 
+from arena.home import listed
 from arena.leaderboards.boards.compare_page import MCNEMAR_EXACT_BELOW
 from arena.leaderboards.boards.duels import say_p
 from arena.leaderboards.defaults import ensure_leaderboards
@@ -97,7 +98,8 @@ def test_an_undecided_pair_is_called_so(joust, signed_in):
     pair = pair_of("overall", "Grove", "Heron")
     assert pair.verdict == "undecided"
     words = text_of(signed_in("ravi").get(PAGE, {"a": "Grove", "b": "Heron"}))
-    assert "nothing tells Grove and Heron apart yet, nor shows them equivalent." in words
+    assert "mong 10 pairs looked at together nothing tells Grove and Heron apart yet, nor shows" in words
+    assert re.search(r"This pair alone, as if it had been named beforehand, gives p = 0\.\d+\.", words)
 
 
 def test_a_model_is_called_worse_only_where_the_verdict_says_so(joust, signed_in):
@@ -146,8 +148,26 @@ def test_people_and_a_judge_stand_under_their_own_names(joust, make_judge, signe
     ]
     judged = ravi.get(PAGE, {"a": "Ember", "b": "Inlet", "source": f"judge:{judge.pk}"})
     assert "according to the judge Sage, " in text_of(judged).lower().replace("sage", "Sage")
+    of_judge = Snapshot.objects.filter(leaderboard__judge=judge, leaderboard__source="judge").order_by("pk")
+    assert listed(of_judge[0]).sentence.startswith("According to the judge Sage, ")
+    people = ravi.get(PAGE, {"a": "Ember", "b": "Inlet"})
+    assert "according to people, ember is ahead" in text_of(people).lower()
     assert judged.context["page"].direct.e == ""
     assert {need.raters for need in judged.context["page"].needs} == {"–"}
+
+
+def test_from_two_models_the_teams_researchers_come_to_their_battles(joust, signed_in, client):
+    ravi = signed_in("ravi")
+    address = ravi.get(PAGE, {"a": "Ember", "b": "Inlet"}).context["battles"]
+    read = ravi.get(address)
+    assert "Read these battles" in text_of(ravi.get(PAGE, {"a": "Ember", "b": "Inlet"}))
+    both = [{side.competitor.name for side in one.sides} for one in read.context["shown"]]
+    assert both and all(names == {"Ember", "Inlet"} for names in both)
+    joust.campaign.leaderboards.update(visibility="public")
+    stranger = client.get(PAGE, {"a": "Ember", "b": "Inlet"})
+    assert stranger.status_code == 200 and "Read these battles" not in text_of(stranger)
+    joust.campaign.competitors.remove(joust.campaign.competitors.get(name="Ember"))
+    assert "Read these battles" not in text_of(ravi.get(PAGE, {"a": "Ember", "b": "Inlet"}))
 
 
 def test_without_a_choice_it_opens_with_the_two_best(joust, signed_in):

@@ -46,6 +46,15 @@ def test_models_that_end_outside_their_band_are_told_with_how_many_would_by_chan
     assert chart_page.say_outside("elo", drawn_rows(2)) == ""
 
 
+def test_of_votes_without_times_nothing_is_said_to_have_changed_in_time():
+    outside = elo((1020, 1040), (1000, 1010))
+    outside[0]["rating"] = 1041
+    changed = "More say that models, raters or prompts changed meanwhile."
+    assert changed not in chart_page.say_outside("elo", drawn_rows(2, elo=outside, one_moment=1.0))
+    assert changed in chart_page.say_outside("elo", drawn_rows(2, elo=outside, one_moment=0.01))
+    assert changed in chart_page.say_outside("elo", drawn_rows(2, elo=outside))
+
+
 @pytest.mark.parametrize(
     ("one_moment", "recorded", "words"),
     [

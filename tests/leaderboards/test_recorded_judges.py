@@ -16,6 +16,8 @@ from arena.campaigns.models import Campaign
 from arena.judging import calibration
 from arena.judging.models import Judge, JudgeRun
 from arena.leaderboards.agreement import campaign_agreement, judge_card
+from arena.leaderboards.report import report
+from arena.leaderboards.report.report_models import ReportText
 
 pytestmark = pytest.mark.django_db
 
@@ -112,3 +114,13 @@ def test_the_card_says_when_sides_are_confounded_with_models(bring, signed_in, t
     page = signed_in("ravi").get(f"/judges/{judge.pk}/card/").content.decode()
     assert ("Sides are confounded with models" in page) is not turned
     assert "whether it was asked in both orders isn&#x27;t known" in page
+
+
+def test_the_report_names_what_a_file_doesnt_say_of_its_judges(bring):
+    campaign = bring(turned=True)
+    protocol = report.build(campaign, [], "").parts[2]
+    words = "Of the judges echo and sage, whose judgments came in a file: which models they were"
+    assert [one for one in protocol.missing if one.startswith(words)]
+    ReportText.objects.create(campaign=campaign, protocol="Both were one model, asked in May in one order.")
+    protocol = report.build(campaign, [], "").parts[2]
+    assert not protocol.missing and "asked in May" in " ".join(block.text for block in protocol.blocks)

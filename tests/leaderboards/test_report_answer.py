@@ -80,7 +80,7 @@ def test_without_a_plan_there_is_no_question_and_a_late_one_is_called_explorator
     snapshots.take_snapshot(board)
     part = built(small).parts[RESULT]
     assert "so that its answer is exploratory" in part.blocks[0].text
-    assert "Exploratory: the margin of 25 points was chosen after votes were in" in told(part)
+    assert "Exploratory: the margin of 25 points is that of analysis plan 1" in told(part)
     assert "interim look" not in told(part)
 
 

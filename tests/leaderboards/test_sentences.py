@@ -50,9 +50,10 @@ def test_the_first_place_is_a_set(first, models, said):
     assert say_first(first, models) == said
 
 
-def test_few_raters_or_prompts_are_named_where_all_are_tied():
+def test_by_few_raters_or_prompts_nobody_leads():
     assert say_first(NAMES, 5, "3 raters") == "3 raters are too few to rank 5 models"
-    assert say_first(NAMES[:1], 5, "3 raters") == "Ash leads"
+    assert say_first(NAMES[:1], 2, "3 raters") == "3 raters are too few to rank 2 models"
+    assert say_first(NAMES[:1], 5, "3 raters") == "3 raters are too few to rank 5 models"
 
 
 @pytest.mark.parametrize(
@@ -93,19 +94,28 @@ def test_groups_that_cant_be_compared_are_said_at_once():
     ("moves", "said"),
     [
         ([], "at equal length and format no model moves by more than its uncertainty"),
-        ([Move("Ash", -90, False)], "at equal length and format no model moves by more than its uncertainty"),
         (
-            [Move("Ash", -90, False), Move("Birch", -64.6, True), Move("Cedar", 30, True)],
-            "at equal length and format Birch drops by 65 points, the largest clear move",
+            [Move("Ash", -90, False, False)],
+            "at equal length and format no model moves by more than its uncertainty",
         ),
         (
-            [Move("Cedar", 30.2, True)],
-            "at equal length and format Cedar gains 30 points, the largest clear move",
+            [Move("Ash", -90, True, False), Move("Birch", -64.6, True, True), Move("Cedar", 30, True, True)],
+            "at equal length and format Birch drops by 65 points, the largest move that is clear with all 59"
+            " models looked at together",
+        ),
+        (
+            [Move("Cedar", 30.2, True, True)],
+            "at equal length and format Cedar gains 30 points, the largest move that is clear with all 59"
+            " models looked at together",
+        ),
+        (
+            [Move("Cedar", 63.2, True, False), Move("Ash", 3, False, False)],
+            "at equal length and format no model moves clearly, with all 59 looked at together",
         ),
     ],
 )
-def test_only_a_move_beyond_its_uncertainty_is_a_move(moves, said):
-    assert say_moves(moves) == said
+def test_a_move_is_clear_only_with_all_models_looked_at_together(moves, said):
+    assert say_moves(moves, 59) == said
 
 
 def test_names_keep_their_own_first_letter():

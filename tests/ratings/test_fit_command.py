@@ -262,3 +262,11 @@ def test_prompts_are_told_apart_by_their_text_where_that_is_there(votes, capsys)
         votes(frame(prompt_id=ids, prompt_text=texts)), capsys, "--cluster", "prompt_id,prompt_text"
     )
     assert "prompt_text and prompt_id both say which prompt" in words
+
+
+def test_a_file_of_one_judge_is_fitted_as_its_board_if_prompts_alone_are_clusters(votes, capsys):
+    path = votes(frame(judge="sage", prompt_id=[f"p{n % 40}" for n in range(len(style_rows()))]))
+    assert main(["fit", str(path)]) == 0
+    assert "too few raters" in capsys.readouterr().out
+    assert main(["fit", str(path), "--cluster", "prompt_id"]) == 0
+    assert "too few" not in capsys.readouterr().out.lower()

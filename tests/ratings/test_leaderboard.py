@@ -93,6 +93,10 @@ def test_style_control_moves_the_first_place_and_says_how_far():
     shifts = [s.style_shift for s in by_competitor(fit)]
     assert shifts == pytest.approx([1061.3496 - 1078.3398, 1078.7142 - 1033.4327, -34.1262, 5.8349], abs=1e-3)
     assert all(s.style_shift_lower < s.style_shift < s.style_shift_upper for s in fit.standings)
+    adjusted = [s.style_shift_adjusted for s in fit.standings]
+    own = [s.style_shift_lower > 0 or s.style_shift_upper < 0 for s in fit.standings]
+    assert min(adjusted) > 0 and max(adjusted) <= 1
+    assert all(alone or p >= 0.05 for alone, p in zip(own, adjusted, strict=True))
     length = fit.coefficients[0]
     assert length.estimate == pytest.approx(0.18362796947499693, abs=1e-8)
     assert length.points == pytest.approx(31.899445546435974, abs=1e-5)

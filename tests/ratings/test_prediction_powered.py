@@ -234,7 +234,10 @@ def test_another_pair_mix_is_refused_or_weighted():
 def test_pairs_the_judge_never_saw_cannot_be_matched():
     people, judge, judged = study(7)
     without = judged.select(~((judged.a == 4) | (judged.b == 4)))
-    with pytest.raises(RefusedError, match="never saw 4 of people's pairs"):
+    with pytest.raises(
+        RefusedError,
+        match="on 4 of the pairs of models that people compared, the judge judged no battle beyond",
+    ):
         fit_prediction_powered(people, judge, without, match_pairs=True)
 
 

@@ -178,8 +178,8 @@ def terms_of(snapshot: Snapshot, moves: bool = True) -> list[Term]:
             _(
                 "rating on hard prompts, or at equal length and format, less the overall one, with the move’s"
                 " own interval, which knows that both boards rest on the same votes. Bold where it leaves out"
-                " 0. A hard move is told against the mean of the models that are well measured on both"
-                " boards."
+                " 0, each model by itself: of 20 models that don’t move about one is bold by chance. A hard"
+                " move is told against the mean of the models that are well measured on both boards."
             ),
         ),
     ]

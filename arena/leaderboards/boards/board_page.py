@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 
 from django.db.models import QuerySet
@@ -107,11 +108,18 @@ class Page:
         return 3 + len(self.shown) + len(self.has_moves)
 
 
-def opening_of(source: Source, snapshot: Snapshot | None, simulated: bool) -> str:
-    """What a sentence begins with: that the votes are simulated, and whose judgment it is."""
+def opening_of(
+    source: Source, snapshot: Snapshot | None, simulated: bool, beside_others: bool = False
+) -> str:
+    """What a sentence begins with: that the votes are simulated, and whose judgment it is.
+
+    beside_others: figures of further sources stand on the same page; people are named too then.
+    """
     label = _("in simulated votes, ") if simulated else ""
     if snapshot is not None and not snapshot.counts.get("combined", {"used": True})["used"]:
         return label + _("according to people alone, ")
+    if beside_others and source.kind == Leaderboard.Source.RATERS:
+        return label + _("according to people, ")
     return label + source.opening
 
 
@@ -247,16 +255,18 @@ def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> s
     if hard.snapshot and not (overall.is_behind or hard.is_behind):
         words = (hard_top.names, hard_top.models, top.names, hard_top.few, hard_top.ranked, clauses[0])
         clauses.append(sentences.say_hard(*words))
-    if style.snapshot and not style.is_behind:
-        clauses.append(sentences.say_moves(_moves(style)))
+    # Snapshots from before 1 December 2026 don't know which moves are clear.
+    if style.snapshot and not style.is_behind and (clear := style.snapshot.counts.get("clear_shifts")):
+        clauses.append(sentences.say_moves(_moves(style, clear["competitors"]), clear["of"]))
     return sentences.compose(opening, clauses)
 
 
-def _moves(style: Column) -> Iterator[sentences.Move]:
+def _moves(style: Column, clear: Collection[int]) -> Iterator[sentences.Move]:
     for standing in style.standings.values():
         move = style_move(standing)
         if move is not None:
-            yield sentences.Move(standing.competitor.name, move.points, bool(move.kind))
+            is_clear = standing.competitor_id in clear
+            yield sentences.Move(standing.competitor.name, move.points, bool(move.kind), is_clear)
 
 
 def missing_of(campaign: Campaign, page: Page) -> Missing | None:
@@ -290,6 +300,18 @@ def _still_holding(columns: Iterable[Column], cast: QuerySet[Vote]) -> Iterator[
         finished = column.run.finished_at if column.run else None
         if column.reason and finished and not cast.filter(voted_at__gt=finished).exists():
             yield column.reason
+
+
+def unchanged_at(boards: QuerySet[Leaderboard]) -> datetime | None:
+    """When the newest round ended, if it found nothing new on any board; else None."""
+    runs = SnapshotRun.objects.filter(leaderboard__in=boards)
+    newest = runs.order_by("-requested_at").first()
+    if newest is None:
+        return None
+    round_ = list(runs.filter(requested_at=newest.requested_at).values_list("state", "finished_at"))
+    same = [at for state, at in round_ if state == SnapshotRun.State.UNCHANGED and at]
+    without = (SnapshotRun.State.UNCHANGED, SnapshotRun.State.NOT_ENOUGH)
+    return max(same) if same and all(state in without for state, _at in round_) else None
 
 
 def progress_of(boards: QuerySet[Leaderboard]) -> Progress | None:

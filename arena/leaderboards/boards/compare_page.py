@@ -186,7 +186,7 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
         choice=choice,
         sources=tabs,
         source=source,
-        headline=headline(main, choice.a, choice.b, source) if main and source else "",
+        headline=headline(main, choice.a, choice.b, source, len(tabs) > 1) if main and source else "",
         replacement=replacement(main, choice.a, choice.b, margin, level) if main else "",
         simulated=simulated,
         margin=f"{margin:g}",

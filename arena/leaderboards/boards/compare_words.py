@@ -35,11 +35,19 @@ class Figure:
     interval: str = ""
 
 
-def headline(duel: Duel, name_a: str, name_b: str, source: Source) -> str:
+def headline(duel: Duel, name_a: str, name_b: str, source: Source, beside_others: bool = False) -> str:
+    """beside_others: figures of further sources stand on the page."""
     margin, level = options_of(duel)
     snapshot = duel.pair.snapshot
-    opening = opening_of(source, snapshot, bool(snapshot.counts["simulated"]))
-    clauses = [say_headline(duel, name_a, name_b, margin)]
+    opening = opening_of(source, snapshot, bool(snapshot.counts["simulated"]), beside_others)
+    if few := sentences.say_few(snapshot.counts):
+        told = _("%(few)s are too few to tell %(a)s and %(b)s apart by")
+        return sentences.compose(opening, [told % {"few": few, "a": name_a, "b": name_b}])
+    pairs = snapshot.pairs.filter(p__isnull=False).count()
+    clauses = [say_headline(duel, name_a, name_b, margin, pairs)]
+    if duel.pair.verdict == PairResult.Verdict.UNDECIDED and pairs > 1 and duel.pair.p is not None:
+        words = _("this pair alone, as if it had been named beforehand, gives %(p)s")
+        clauses.append(words % {"p": say_p(duel.pair.p)})
     p = duel.pair.equivalence_adjusted
     if duel.pair.verdict == PairResult.Verdict.EQUIVALENT and p is not None:
         words = _(
@@ -62,9 +70,11 @@ def replacement(duel: Duel, name_a: str, name_b: str, margin: float, level: floa
     answer = say_replacement(duel, name_a, name_b, margin, level, chosen.is_late)
     if not answer:
         return ""
+    few = sentences.say_few(snapshot.counts)
+    unsure = _("%(few)s are too few to rely on that.") % {"few": few} if few else ""
     look = look_of(snapshot, snapshot.plan) if snapshot.plan else None
     early = _("Read early: %(look)s.") % {"look": say_look(look)} if look and look.is_interim else ""
-    return " ".join(filter(None, [answer, chosen.words, early]))
+    return " ".join(filter(None, [answer, unsure, chosen.words, early]))
 
 
 def options_of(duel: Duel | None) -> tuple[float, float]:

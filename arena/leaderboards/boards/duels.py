@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from arena.leaderboards.intervals import Estimate
 from arena.leaderboards.models import PairResult, Snapshot
@@ -147,8 +148,11 @@ def say_verdict(duel: Duel, name_a: str, name_b: str, margin: float) -> str:
     return str(duel.pair.get_verdict_display())
 
 
-def say_headline(duel: Duel, name_a: str, name_b: str, margin: float) -> str:
-    """The clause on top: who is ahead and by how much, that they are equivalent, or that it isn't known."""
+def say_headline(duel: Duel, name_a: str, name_b: str, margin: float, pairs: int) -> str:
+    """The clause on top: who is ahead and by how much, that they are equivalent, or that it isn't known.
+
+    pairs: how many the verdict looked at together.
+    """
     estimate, verdict = duel.estimate, duel.pair.verdict
     words = {"a": name_a, "b": name_b, "margin": f"{margin:g}"}
     if verdict == Verdict.APART:
@@ -160,7 +164,13 @@ def say_headline(duel: Duel, name_a: str, name_b: str, margin: float) -> str:
     if verdict == Verdict.EQUIVALENT:
         return _("%(a)s and %(b)s are equivalent: they differ by less than %(margin)s points") % words
     if verdict == Verdict.UNDECIDED:
-        return _("nothing tells %(a)s and %(b)s apart yet, nor shows them equivalent") % words
+        told = ngettext(
+            "nothing tells %(a)s and %(b)s apart yet, nor shows them equivalent",
+            "among %(pairs)s pairs looked at together nothing tells %(a)s and %(b)s apart yet, nor shows them"
+            " equivalent",
+            pairs,
+        )
+        return told % (words | {"pairs": f"{pairs:,}"})
     ahead, behind = (name_a, name_b) if estimate.rating > 0 else (name_b, name_a)
     words |= {"ahead": ahead, "behind": behind, "points": f"{abs(estimate.rating):.0f}"}
     if verdict == Verdict.NEGLIGIBLE:
@@ -193,7 +203,7 @@ def say_replacement(
 ) -> str:
     """Non-inferiority of a at the margin, as an answer; "worse" only where the verdict over all pairs is.
 
-    is_late: the margin was chosen after votes were in.
+    is_late: the margin was chosen after votes were in, as far as is known.
     """
     estimate, p = duel.estimate, duel.worse_p
     words = {"a": name_a, "b": name_b, "margin": f"{margin:g}", "p": say_p(p)}
@@ -211,6 +221,9 @@ def say_replacement(
         share = {"share": percent(level, None)}
         alone = _("One-sided at %(share)s, for this pair alone, as if it had been named beforehand.")
         if is_late:
-            alone = _("One-sided at %(share)s, for this pair alone; nobody named pair and margin beforehand.")
+            alone = _(
+                "One-sided at %(share)s, for this pair alone; that pair and margin were named beforehand"
+                " isn’t known."
+            )
         answers = [answer % words, alone % share]
     return " ".join([_("%(a)s in place of %(b)s?") % words, *answers])

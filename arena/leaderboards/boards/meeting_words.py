@@ -23,7 +23,9 @@ def about_meetings(snapshot: Snapshot, about: Collection[int]) -> Iterator[tuple
         yield from say_meetings(told, dict(standings.values_list("competitor", "competitor__name")), about)
 
 
-def say_meetings(told: Mapping[str, Any], names: Mapping[int, str], about: Collection[int]) -> Iterator[tuple[str, str]]:
+def say_meetings(
+    told: Mapping[str, Any], names: Mapping[int, str], about: Collection[int]
+) -> Iterator[tuple[str, str]]:
     """Codes and sentences; `told` as ratings.meetings has it, by competitors' numbers."""
     cut, hub, two = told["cut"], told["hub"], len(about) > 1
     if cut is not None and not (two and cut in about):
@@ -32,9 +34,11 @@ def say_meetings(told: Mapping[str, Any], names: Mapping[int, str], about: Colle
         alone, few = ([names[one] for one in told[who]] for who in ("alone", "through"))
         yield "met_few", _say_alone(alone, few)
     if hub is not None and hub != cut and not (two and hub in about):
-        words = _(
+        words = ngettext(
+            "%(n)d of the other %(all)d model has most of its votes against %(name)s.",
             "%(n)d of the other %(all)d models have most of their votes against %(name)s: they are"
-            " compared with each other largely through it."
+            " compared with each other largely through it.",
+            told["others"],
         )
         yield "hub", words % {"n": told["leaning"], "all": told["others"], "name": names[hub]}
 
@@ -48,15 +52,21 @@ def _concerns(told: Mapping[str, Any], about: Collection[int]) -> bool:
 
 
 def _say_cut(name: str, pieces: Collection[int]) -> str:
-    words = {"name": name, "n": sum(pieces), "pieces": len(pieces)}
-    if len(pieces) == sum(pieces):
-        told = _("%(n)d models met %(name)s and never each other: they are compared through it alone.")
-    else:
-        told = _(
-            "Without %(name)s, %(n)d other models fall into %(pieces)d groups that never met: between these,"
-            " models are compared through %(name)s alone."
+    models, groups = sum(pieces), len(pieces)
+    if groups == models:
+        told = ngettext(
+            "%(n)d model met %(name)s.",
+            "%(n)d models met %(name)s and never each other: they are compared through it alone.",
+            models,
         )
-    return told % words
+        return told % {"n": models, "name": name}
+    others = ngettext("%(n)d other model", "%(n)d other models", models) % {"n": models}
+    told = _(
+        "Without %(name)s, %(others)s fall into %(groups)s that never met: between these, models are compared"
+        " through %(name)s alone."
+    )
+    in_groups = ngettext("%(n)d group", "%(n)d groups", groups) % {"n": groups}
+    return told % {"name": name, "others": others, "groups": in_groups}
 
 
 def _say_alone(alone: list[str], through: list[str]) -> str:

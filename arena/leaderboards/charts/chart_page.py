@@ -199,11 +199,16 @@ def say_cut(name: str, rows: ChartRows) -> str:
     return ""
 
 
+def _is_timeless(rows: ChartRows) -> bool:
+    """Then the order is a file's, and nothing that shows in it is a change in time."""
+    return rows.one_moment is not None and rows.one_moment >= ONE_MOMENT
+
+
 def say_order(name: str, rows: ChartRows) -> str:
     """In which order votes of a file were replayed, and where that isn't one in time."""
     if name != "elo":
         return ""
-    if rows.one_moment is not None and rows.one_moment >= ONE_MOMENT:
+    if _is_timeless(rows) and rows.one_moment:
         words = _(
             "%(share)s of the votes bear one and the same time, as those of a file without times do:"
             " their order is the file’s, and this path says nothing about time."
@@ -247,17 +252,20 @@ def say_outside(name: str, rows: ChartRows) -> str:
         return _("Every model ends within its band, as in a shuffled order.")
     words = ngettext(
         "%(names)s ends outside its band: in 19 of 20 shuffled orders a model doesn’t, so of %(all)d models"
-        " about %(chance)s would by chance alone. More say that models, raters or prompts changed meanwhile.",
+        " about %(chance)s would by chance alone.",
         "%(names)s end outside their bands: in 19 of 20 shuffled orders a model doesn’t, so of %(all)d models"
-        " about %(chance)s would by chance alone. More say that models, raters or prompts changed meanwhile.",
+        " about %(chance)s would by chance alone.",
         len(outside),
     )
     chance = BAND_MISSES * len(rows.elo)
-    return words % {
+    told = words % {
         "names": list_names(outside),
         "all": len(rows.elo),
         "chance": f"{chance:.0f}" if chance >= 1.5 else f"{chance:.1f}",
     }
+    if _is_timeless(rows):
+        return told
+    return f"{told} {_('More say that models, raters or prompts changed meanwhile.')}"
 
 
 NOTES = (say_cut, say_order, say_bands, say_outside)

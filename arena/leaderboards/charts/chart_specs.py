@@ -194,6 +194,9 @@ def _config(scheme: Scheme) -> dict[str, Any]:
         "tickColor": scheme.rule,
         "gridColor": scheme.rule,
         "labelLimit": 420,
+        # Flush with the plot the first and last figure would touch their neighbours.
+        "labelFlush": False,
+        "labelSeparation": 4,
         "titleFontWeight": "normal",
     }
     return {

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from arena.leaderboards.charts.chart_rows import ChartRows, rows_of
 from arena.leaderboards.charts.chart_scheme import DARK, LIGHT, NothingToDrawError
 from arena.leaderboards.charts.chart_specs import CHARTS, spec_of
+from arena.leaderboards.charts.room import in_true_size, with_room
 from arena.leaderboards.charts.undrawn import names_of, undrawn
 from arena.leaderboards.fitting.elo_replay import track_of
 from arena.leaderboards.models import Snapshot, SnapshotChart
@@ -58,8 +59,8 @@ def draw_one(name: str, rows: ChartRows, tries: int = TRIES) -> SnapshotChart:
     try:
         light, dark = (spec_of(name, rows, scheme) for scheme in (LIGHT, DARK))
         pictures = {
-            "light": vl_convert.vegalite_to_svg(light),
-            "dark": vl_convert.vegalite_to_svg(dark),
+            "light": in_true_size(vl_convert.vegalite_to_svg(with_room(light))),
+            "dark": in_true_size(vl_convert.vegalite_to_svg(with_room(dark))),
             "png": vl_convert.vegalite_to_png(light, scale=PNG_SCALE),
         }
         return SnapshotChart(name=name, spec=light, **pictures)

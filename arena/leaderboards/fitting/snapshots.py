@@ -26,7 +26,7 @@ from arena.leaderboards.fitting.fragile import first_hangs_on
 from arena.leaderboards.fitting.make_up import make_up
 from arena.leaderboards.fitting.pair_results import pair_results
 from arena.leaderboards.fitting.sources import Round, cutoff_in, rows_of, rows_to_fit
-from arena.leaderboards.fitting.stored_standings import STANDING_FIELDS, stored_standings
+from arena.leaderboards.fitting.stored_standings import STANDING_FIELDS, clear_shifts, stored_standings
 from arena.leaderboards.fitting.whole_board import moves_of
 from arena.leaderboards.models import (
     CategoryRating,
@@ -184,7 +184,7 @@ def fit(
         "pairs_nearly": any(not d.exact for d in board.pair_clusters.values()),
     }
     return Computed(
-        counts=_facts(rows) | more | _findings(fitted) | make_up(rows),
+        counts=_facts(rows) | more | _findings(fitted) | clear_shifts(fitted, rows) | make_up(rows),
         options=_plain(options),
         coefficients=[asdict(coefficient) for coefficient in fitted.coefficients],
         warnings=list(fitted.warnings),

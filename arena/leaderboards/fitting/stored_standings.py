@@ -48,6 +48,14 @@ def _standing(fitted: FittedStanding, competitors: Sequence[int]) -> dict[str, A
     }
 
 
+def clear_shifts(fitted: LeaderboardFit, rows: BoardRows) -> dict[str, Any]:
+    """Whom style control moves clearly with all models looked at together; nothing on other boards."""
+    told = [s for s in fitted.standings if s.style_shift_adjusted is not None]
+    level = 1 - fitted.options.confidence
+    clear = [rows.competitors[s.competitor] for s in told if (s.style_shift_adjusted or 0.0) < level]
+    return {"clear_shifts": {"of": len(told), "competitors": sorted(clear)}} if told else {}
+
+
 def _negative(points: float | None) -> float | None:
     return None if points is None else 0.0 - points
 

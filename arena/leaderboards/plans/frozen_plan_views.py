@@ -9,6 +9,7 @@ from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.plans.plan_words import say_boards, say_changes
 from arena.leaderboards.plans.reckoning import told_of
 from arena.leaderboards.plans.registration import plans_of
+from arena.leaderboards.plans.registration_words import LATE
 from arena.leaderboards.visible import get_visible_campaign
 
 
@@ -32,7 +33,7 @@ def board_plan(request: HttpRequest, campaign: str) -> HttpResponse:
         for plan in frozen
     ]
     told.sort(key=lambda one: not one["governs"])
-    context = {"campaign": shown, "plans": told, "section": "boards"}
+    context = {"campaign": shown, "plans": told, "late": LATE, "section": "boards"}
     return render(request, "leaderboards/frozen_plan.html", context)
 
 

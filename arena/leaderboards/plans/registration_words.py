@@ -27,6 +27,9 @@ from arena.leaderboards.plans.registration import (
     relabelled_since_votes,
 )
 
+LATE = gettext_lazy("frozen after votes were in, or before votes that came in a file")
+"""Of a plan under which no board is registered: a file’s votes may be older than the day they arrived."""
+
 
 def say_registered(snapshots: Sequence[Snapshot]) -> list[str]:
     """Once for all, or by board where they differ, and what was changed after votes; all of one source."""
@@ -99,7 +102,7 @@ def _reason(snapshot: Snapshot, plans: Plans) -> str:
     if first.frozen_at is not None and first.frozen_at > snapshot.cutoff:
         return _("analysis plan %(version)d was frozen after this snapshot") % {"version": first.version}
     of = {"version": plan.version if plans.amendments else first.version}
-    return _("votes came before analysis plan %(version)d was frozen, or from a file") % of
+    return _("analysis plan %(version)d was %(late)s") % (of | {"late": LATE})
 
 
 def _why_not_under(plan: AnalysisPlan, snapshot: Snapshot) -> str:
@@ -141,7 +144,7 @@ def chosen_by(snapshot: Snapshot, plans: Plans) -> AnalysisPlan | None:
 
 @dataclass(frozen=True)
 class ChosenMargin:
-    """Who chose a board's margin and when, as a sentence. is_late: after votes were in."""
+    """Who chose a board's margin and when, as a sentence. is_late: maybe after votes were in."""
 
     words: str
     is_late: bool = False
@@ -166,8 +169,8 @@ def chosen_margin(snapshot: Snapshot) -> ChosenMargin:
             " seen what came from a file."
         )
         return ChosenMargin(told % words, is_late=True)
-    told = _("Exploratory: the margin of %(margin)s points was chosen after votes were in, by %(plan)s.")
-    return ChosenMargin(told % words, is_late=True)
+    told = _("Exploratory: the margin of %(margin)s points is that of %(plan)s, %(late)s.")
+    return ChosenMargin(told % (words | {"late": LATE}), is_late=True)
 
 
 def _names(plan: AnalysisPlan, snapshot: Snapshot) -> bool:

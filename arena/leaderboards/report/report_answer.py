@@ -22,7 +22,7 @@ from arena.leaderboards.models import PairResult, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.looks import look_of, say_early, say_look
 from arena.leaderboards.plans.reckoning import reckon, say_answer
-from arena.leaderboards.plans.registration_words import chosen_margin
+from arena.leaderboards.plans.registration_words import LATE, chosen_margin
 from arena.leaderboards.report.report_draft import Draft, Matter, interval_heading
 
 Verdict = PairResult.Verdict
@@ -45,10 +45,10 @@ def answer(matter: Matter, draft: Draft) -> None:
         )
     else:
         asked = _(
-            "The question of analysis plan %(version)d, frozen after votes were in, so that its answer is"
-            " exploratory: %(question)s"
+            "The question of analysis plan %(version)d, %(late)s, so that its answer is exploratory:"
+            " %(question)s"
         )
-    draft.say(asked % {"version": plan.version, "question": plan.question})
+    draft.say(asked % {"version": plan.version, "question": plan.question, "late": LATE})
     columns = [c for c in matter.page.columns if c.snapshot and c.board.name in plan.boards]
     if not columns:
         draft.missing.append(_("An answer: there is no snapshot of a board that the plan names."))

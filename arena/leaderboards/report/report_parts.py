@@ -17,6 +17,7 @@ from arena.leaderboards.boards.board_rows import FLAGS, in_order, rank_words
 from arena.leaderboards.charts import chart_page
 from arena.leaderboards.citation import cite
 from arena.leaderboards.models import PairResult, SnapshotChart, Standing
+from arena.leaderboards.plans.registration_words import LATE
 from arena.leaderboards.reading.reader_page import failures_by_model, read_competitor
 from arena.leaderboards.reading.reading_models import Reading
 from arena.leaderboards.report.report_agreement import say_agreement
@@ -42,7 +43,7 @@ def _capability(matter: Matter, draft: Draft) -> None:
 def _items(matter: Matter, draft: Draft) -> None:
     sets = matter.campaign.prompt_sets.annotate(n=Count("prompts")).order_by("name", "version")
     draft.lay_out(
-        [_("Prompt set"), _("Prompts"), _("Licence"), _("Published"), "SHA-256"],
+        [_("Prompt set"), _("Prompts"), _("Licence"), _("Fixed on this site"), "SHA-256"],
         [
             [f"{s.name} v{s.version}", s.n, s.licence, say_day(s.published_at), s.content_hash or None]
             for s in sets
@@ -247,18 +248,18 @@ def _plans(matter: Matter, draft: Draft) -> None:
     if plans.followed is None:
         draft.say(_("No analysis plan was frozen: every board is exploratory."))
         return
-    before = _("before the first vote: the boards that it names are registered")
-    amends = _("after votes were in: an amendment, which changes no number here")
-    late = _("after votes were in: every board is exploratory")
+    before = _("frozen before the first vote: the boards that it names are registered")
+    amends = _("frozen after votes were in: an amendment, which changes no number here")
+    late = _("%(late)s: every board is exploratory") % {"late": LATE}
     beside = _(
-        "before the first vote, but somebody may have seen what came from files: every board is exploratory"
+        "frozen before the first vote, but somebody may have seen what came from files: every board is exploratory"
     )
     when_of = {plan.pk: amends for plan in plans.amendments}
     when_of[plans.followed.pk] = before if plans.before else beside if plans.is_first else late
     frozen = [(plan, when_of.get(plan.pk, late)) for plan in plans.late]
     frozen = [(plans.before, before), *frozen] if plans.before else frozen
     draft.lay_out(
-        [_("Analysis plan"), _("Frozen"), _("When that was"), _("Margin, in points"), "SHA-256"],
+        [_("Analysis plan"), _("Day"), _("When that was"), _("Margin, in points"), "SHA-256"],
         [
             [plan.version, f"{plan.frozen_at:%Y-%m-%d %H:%M} UTC", when, f"{plan.margin:g}", plan.sha256]
             for plan, when in frozen

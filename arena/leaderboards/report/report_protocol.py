@@ -13,6 +13,7 @@ from arena.campaigns.models import Campaign
 from arena.corpus.models import Response
 from arena.judging.models import Judge, JudgeRun, Judgment
 from arena.leaderboards.report.report_draft import Draft, Matter, say_day
+from arena.leaderboards.sentences import list_names
 
 
 def protocol(matter: Matter, draft: Draft) -> None:
@@ -26,14 +27,11 @@ def protocol(matter: Matter, draft: Draft) -> None:
             count,
         )
         draft.say(words % {"n": f"{count:,}"})
+    judges = _recorded_judges(matter.campaign)
+    if count or judges:
         draft.say(matter.text.protocol)
-        if not matter.text.protocol.strip():
-            draft.missing.append(
-                _(
-                    "Of the votes recorded elsewhere: who voted, what they were asked, whether they saw"
-                    " names, and how it was decided which response stood first."
-                )
-            )
+    if not matter.text.protocol.strip():
+        draft.missing.extend(_unknown(count, judges))
     draft.lay_out(
         [_("Model"), _("Organisation"), _("Licence"), _("Responses"), _("Answered as")],
         list(_competitors(matter.campaign)),
@@ -43,6 +41,31 @@ def protocol(matter: Matter, draft: Draft) -> None:
         list(_judges(matter.campaign)),
         _("Judges"),
     )
+
+
+def _recorded_judges(campaign: Campaign) -> list[str]:
+    judged = Judgment.objects.filter(run__campaign=campaign, run__kind=JudgeRun.Kind.RECORDED)
+    return list(
+        judged.exclude(outcome="").order_by("judge__name").values_list("judge__name", flat=True).distinct()
+    )
+
+
+def _unknown(votes: int, judges: list[str]) -> Iterator[str]:
+    """What a file doesn't say, and nobody has said."""
+    if votes:
+        yield _(
+            "Of the votes recorded elsewhere: who voted, what they were asked, whether they saw"
+            " names, and how it was decided which response stood first."
+        )
+    if judges:
+        words = ngettext(
+            "Of the judge %(names)s, whose judgments came in a file: which model it was, in which version,"
+            " what it was asked, and whether in both orders.",
+            "Of the judges %(names)s, whose judgments came in a file: which models they were, in which"
+            " versions, what they were asked, and whether in both orders.",
+            len(judges),
+        )
+        yield words % {"names": list_names(judges)}
 
 
 def _of_own_votes(campaign: Campaign, votes: VoteQuerySet, draft: Draft) -> None:

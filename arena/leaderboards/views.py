@@ -55,7 +55,7 @@ def board(request: HttpRequest, campaign: str) -> HttpResponse:
     page = board_page.build(boards, source, interval, view, asked)
     context |= {
         "page": page,
-        "unchanged_at": board_page.unchanged_at(boards) if may_take and progress is None else None,
+        "unchanged_at": board_page.unchanged_at(page.columns) if may_take and progress is None else None,
         "view": view,
         "sorts": sorts_of(page.shown),
         "turns": turns_of(page, view),

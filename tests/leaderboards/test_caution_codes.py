@@ -52,6 +52,16 @@ def test_every_caution_of_a_snapshots_page_is_in_its_json_under_a_code(overall, 
     move = overall.counts["policy_moves"][0] | {"largest_rank_move": 3, "largest_rating_move": 12.3}
     first, second = overall.standings.order_by("pk")[:2]
     past_triggers(lambda: overall.standings.filter(pk=first.pk).update(tied_first=True))
+    hub, cut, *alone = overall.standings.order_by("pk").values_list("competitor", flat=True)
+    met = {
+        "hub": hub,
+        "leaning": 3,
+        "others": 4,
+        "cut": cut,
+        "pieces": [2, 2],
+        "alone": alone[:2],
+        "through": [hub],
+    }
     with_counts(
         overall,
         warnings=["Too few raters: 4, worth 3.1 equally active ones; …", "Words of an older version."],
@@ -63,8 +73,7 @@ def test_every_caution_of_a_snapshots_page_is_in_its_json_under_a_code(overall, 
             "votes": 1,
             "of": 600,
         },
-        hub=first.competitor_id,
-        hub_share=0.8,
+        meetings=met,
         one_sided=0.9,
         distinct_texts=19,
         models_own_error=2,
@@ -75,11 +84,20 @@ def test_every_caution_of_a_snapshots_page_is_in_its_json_under_a_code(overall, 
     ravi = signed_in("ravi")
     told = cautions_of(ravi, overall)
     page = told_on_page(ravi, overall)
-    assert len(page) >= 14
+    assert len(page) >= 16
     assert page == {text for text, code in told.items() if code != "exploratory"}
     assert set(told.values()) == {
         *("simulated", "exploratory", "rank_sets", "few_votes", "too_few_raters", OTHER, "draws"),
-        *("order_hangs", "hub", "one_sided", "same_texts", "own_error", "blank_responses"),
+        *(
+            "order_hangs",
+            "joined_by_one",
+            "met_few",
+            "hub",
+            "one_sided",
+            "same_texts",
+            "own_error",
+            "blank_responses",
+        ),
         *("left_out_retracted", "left_out_excluded_by_check"),
     }
     assert "Exploratory: no analysis plan was frozen." in told

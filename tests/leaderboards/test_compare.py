@@ -163,7 +163,7 @@ def test_from_two_models_the_teams_researchers_come_to_their_battles(joust, sign
     assert "Read these battles" in text_of(ravi.get(PAGE, {"a": "Ember", "b": "Inlet"}))
     both = [{side.competitor.name for side in one.sides} for one in read.context["shown"]]
     assert both and all(names == {"Ember", "Inlet"} for names in both)
-    joust.campaign.leaderboards.update(visibility="public")
+    show_to(joust.campaign, "public")
     stranger = client.get(PAGE, {"a": "Ember", "b": "Inlet"})
     assert stranger.status_code == 200 and "Read these battles" not in text_of(stranger)
     joust.campaign.competitors.remove(joust.campaign.competitors.get(name="Ember"))

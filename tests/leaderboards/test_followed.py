@@ -67,7 +67,7 @@ def test_where_only_files_brought_votes_the_newest_plan_is_followed_and_said_to_
     snapshot, chosen, words = options_and_words(ensure_leaderboards(small.campaign)[0])
     assert (snapshot.plan, chosen["margin"]) == (None, 7.0)
     assert not any("amended" in said for said in words)
-    assert chosen_margin(snapshot).is_late and "by analysis plan 2" in chosen_margin(snapshot).words
+    assert chosen_margin(snapshot).is_late and "that of analysis plan 2" in chosen_margin(snapshot).words
     assert "a plan frozen now guides the boards" in text_of(carol.get("/campaigns/joust/analysis-plan/"))
 
 

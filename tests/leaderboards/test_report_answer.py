@@ -41,6 +41,7 @@ def test_the_result_leads_with_the_registered_question_and_answers_it_for_every_
     different = overall.pairs.filter(verdict=PairResult.Verdict.DIFFERENT).count()
     said = next(block.text for block in part.blocks if block.text.startswith("On the board Overall: "))
     assert said.count(" ahead of ") == different > 0
+    assert "3 raters are too few to rely on these verdicts." in told(part)
     assert "The margin of 25 points is that of analysis plan 1" in told(part)
     assert not any(block.caption.startswith("Hard") for block in part.blocks)  # which the plan didn't name
 

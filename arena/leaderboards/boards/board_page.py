@@ -302,16 +302,12 @@ def _still_holding(columns: Iterable[Column], cast: QuerySet[Vote]) -> Iterator[
             yield column.reason
 
 
-def unchanged_at(boards: QuerySet[Leaderboard]) -> datetime | None:
-    """When the newest round ended, if it found nothing new on any board; else None."""
-    runs = SnapshotRun.objects.filter(leaderboard__in=boards)
-    newest = runs.order_by("-requested_at").first()
-    if newest is None:
-        return None
-    round_ = list(runs.filter(requested_at=newest.requested_at).values_list("state", "finished_at"))
-    same = [at for state, at in round_ if state == SnapshotRun.State.UNCHANGED and at]
+def unchanged_at(columns: Sequence[Column]) -> datetime | None:
+    """When the newest attempts ended, if none of these boards found anything new; else None."""
+    runs = [column.run for column in columns if column.run]
     without = (SnapshotRun.State.UNCHANGED, SnapshotRun.State.NOT_ENOUGH)
-    return max(same) if same and all(state in without for state, _at in round_) else None
+    same = [run.finished_at for run in runs if run.state == SnapshotRun.State.UNCHANGED and run.finished_at]
+    return max(same) if same and all(run.state in without for run in runs) else None
 
 
 def progress_of(boards: QuerySet[Leaderboard]) -> Progress | None:

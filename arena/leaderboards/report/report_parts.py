@@ -252,7 +252,8 @@ def _plans(matter: Matter, draft: Draft) -> None:
     amends = _("frozen after votes were in: an amendment, which changes no number here")
     late = _("%(late)s: every board is exploratory") % {"late": LATE}
     beside = _(
-        "frozen before the first vote, but somebody may have seen what came from files: every board is exploratory"
+        "frozen before the first vote, but somebody may have seen what came from files: every board is"
+        " exploratory"
     )
     when_of = {plan.pk: amends for plan in plans.amendments}
     when_of[plans.followed.pk] = before if plans.before else beside if plans.is_first else late

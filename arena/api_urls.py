@@ -6,6 +6,7 @@ from arena.exchange import api as exchange
 from arena.leaderboards import api as leaderboards
 from arena.leaderboards import snapshot_api, table_api
 from arena.leaderboards.agreement import calibration_api, card_api
+from arena.leaderboards.tables.page_table_api import PageTable
 
 router = SimpleRouter(use_regex_path=False)
 router.register("campaigns", leaderboards.CampaignViewSet, basename="api-campaign")
@@ -26,6 +27,11 @@ urlpatterns = [
         "leaderboards/<slug:slug>/snapshots/latest/<slug:table>.<slug:kind>",
         table_api.LatestTable.as_view(),
         name="latest-table",
+    ),
+    path(
+        "campaigns/<slug:slug>/tables/<slug:table>.<slug:kind>",
+        PageTable.as_view(),
+        name="page-table",
     ),
     path("schema/", Schema.as_view(), name="api-schema"),
 ]

@@ -156,7 +156,7 @@ def fill_route(visitors, small_campaign, cast):
         "/campaigns/<slug:slug>/exclusions/": {"slug": "small", "pk": exclusion.pk},
         "/campaigns/<slug:slug>/sets/": {"slug": "small", "pk": small_campaign.prompt_set.pk},
         "/campaigns/": {"slug": "small", "pk": small_campaign.invite.pk},
-        "/api/v1/campaigns/": {"slug": "small"},
+        "/api/v1/campaigns/": {"slug": "small", "table": "model-boards", "kind": "csv"},
         "/join/": {"token": small_campaign.token},
         "/accounts/": {"uidb64": "MQ", "token": "none", "key": "none"},
         "/api/v1/imports/": {"id": brought.public_id},

@@ -28,7 +28,7 @@ def cached(
 ) -> HttpResponseBase:
     """304 without making anything if the visitor has it; `form` tells the representations apart."""
     asked = request._request if isinstance(request, Request) else request
-    known = f"{snapshot.pk}\n{snapshot.taken_at}\n{form}\n{_changeable(snapshot)}"
+    known = f"{snapshot.pk}\n{snapshot.taken_at}\n{form} as listed\n{_changeable(snapshot)}"
     etag = quote_etag(hashlib.sha256(known.encode()).hexdigest()[:32])
     response = get_conditional_response(asked, etag=etag) or make()
     response["ETag"] = etag

@@ -110,7 +110,7 @@ _CAUTIONS = {"code": "text", "text": "text"}
 
 
 def _standings(snapshot: Snapshot) -> Iterator[Row]:
-    for s in snapshot.standings.select_related("competitor"):
+    for s in snapshot.standings.as_listed():
         names = (s.competitor.name, s.competitor.organisation)
         counts = (s.battles, s.wins, s.losses, s.ties, s.component, " ".join(s.flags))
         shift = (s.shift, s.shift_lower, s.shift_upper, s.move, s.move_lower, s.move_upper)
@@ -144,7 +144,7 @@ def _coefficients(snapshot: Snapshot) -> Iterator[Row]:
 
 
 def _cautions(snapshot: Snapshot) -> Iterator[Row]:
-    for caution in cautions_in(snapshot, list(snapshot.standings.select_related("competitor"))).every:
+    for caution in cautions_in(snapshot, list(snapshot.standings.as_listed())).every:
         yield caution.code, caution.text
 
 
@@ -172,10 +172,10 @@ def table_of(snapshot: Snapshot, name: str) -> Table:
         snapshot.counts["simulated"],
         *_registration(snapshot),
     )
-    return Table(columns | _ORIGIN, [_without_blanks((*line, *origin)) for line in lines(snapshot)])
+    return Table(columns | _ORIGIN, [without_blanks((*line, *origin)) for line in lines(snapshot)])
 
 
-def _without_blanks(line: Row) -> Row:
+def without_blanks(line: Row) -> Row:
     """CSV can't tell a text without a character from none at all, so neither do the others."""
     return tuple(None if value == "" else value for value in line)
 

@@ -118,6 +118,14 @@ class Snapshot(models.Model):
         return f"snapshot {self.pk} of {self.leaderboard_id}"
 
 
+class StandingQuerySet(models.QuerySet["Standing"]):
+    def as_listed(self) -> "StandingQuerySet":
+        """As a board lists them (board_rows.in_order), with their models."""
+        is_unranked = models.Case(models.When(rank_lower=None, then=1), default=0)
+        rating = models.F("rating").desc(nulls_last=True)
+        return self.select_related("competitor").order_by("component", is_unranked, rating, "pk")
+
+
 class Standing(models.Model):
     snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="standings")
     competitor = models.ForeignKey(Competitor, on_delete=models.PROTECT, related_name="standings")
@@ -151,6 +159,8 @@ class Standing(models.Model):
     )
     move_lower = models.FloatField(null=True)
     move_upper = models.FloatField(null=True)
+
+    objects = StandingQuerySet.as_manager()
 
     class Meta:
         constraints = [

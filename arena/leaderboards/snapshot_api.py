@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponseBase
 from django_filters import rest_framework as filters
 from drf_spectacular.types import OpenApiTypes
@@ -217,4 +217,5 @@ def answer_whole(
 
 def whole_snapshots() -> QuerySet[Snapshot]:
     snapshots = Snapshot.objects.select_related("leaderboard__campaign__team", "leaderboard__judge", "plan")
-    return snapshots.prefetch_related("standings__competitor").order_by("-pk")
+    listed = Prefetch("standings", Standing.objects.as_listed())
+    return snapshots.prefetch_related(listed).order_by("-pk")

@@ -12,6 +12,20 @@ from typing import Any
 
 from arena.leaderboards.models import Snapshot, Standing
 
+COLUMNS = {
+    "model": "text",
+    "change": "number",
+    "rank_lower_before": "count",
+    "rank_upper_before": "count",
+    "rank_lower_after": "count",
+    "rank_upper_after": "count",
+    "rating_before": "number",
+    "rating_after": "number",
+    "outside_older_interval": "flag",
+    "other_rank_set": "flag",
+}
+"""Of the table's file: name to kind; a line's `values` stand in their order."""
+
 
 @dataclass(frozen=True)
 class Moved:
@@ -37,6 +51,13 @@ class Moved:
         return (
             self.before is not None and self.after is not None and rank_of(self.before) != rank_of(self.after)
         )
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        both = (self.before, self.after)
+        ranks = (end for one in both for end in (rank_of(one) if one else (None, None)))
+        ratings = (one.rating if one else None for one in both)
+        return (self.name, self.change, *ranks, *ratings, not self.overlaps, self.ranks_differ)
 
 
 @dataclass(frozen=True)
@@ -83,7 +104,7 @@ def diff_of(before: Snapshot, after: Snapshot) -> Diff:
 
 
 def _standings(snapshot: Snapshot) -> dict[int, Standing]:
-    return {s.competitor_id: s for s in snapshot.standings.select_related("competitor")}
+    return {s.competitor_id: s for s in snapshot.standings.as_listed()}
 
 
 def _moved(old: dict[int, Standing], new: dict[int, Standing], shift: float) -> Iterator[Moved]:

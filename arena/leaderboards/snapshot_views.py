@@ -65,7 +65,7 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
     if snapshot is None:
         raise Http404
     leaderboard = snapshot.leaderboard
-    standings = list(snapshot.standings.select_related("competitor"))
+    standings = list(snapshot.standings.as_listed())
     cautions = cautions_in(snapshot, standings)
     context = {
         "campaign": leaderboard.campaign,

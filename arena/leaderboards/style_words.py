@@ -21,6 +21,19 @@ def feature(name: str, length_unit: str) -> str:
     return names[name]
 
 
+WORTH = {
+    "name": "text",
+    "points": "number",
+    "lower": "number",
+    "upper": "number",
+    "doubled": "number",
+    "doubled_lower": "number",
+    "doubled_upper": "number",
+    "times": "number",
+}
+"""Of a table's file: name to kind; `values` stand in their order."""
+
+
 @dataclass(frozen=True)
 class Worth:
     """Points for a typical difference in a feature and for twice as much of it, with the interval of each.
@@ -36,6 +49,10 @@ class Worth:
     doubled_lower: float | None
     doubled_upper: float | None
     times: float | None
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in WORTH)
 
 
 def worth_of(coefficient: Mapping[str, Any], length_unit: str) -> Worth:

@@ -19,7 +19,7 @@ _PARAMETERS = [
     OpenApiParameter("table", str, OpenApiParameter.PATH, enum=downloads.TABLES),
     OpenApiParameter("kind", str, OpenApiParameter.PATH, enum=tuple(downloads.MEDIA_TYPES)),
 ]
-_FILES = {
+FILES = {
     (200, "text/csv"): OpenApiTypes.STR,
     (200, "application/json"): {"type": "array", "items": {"type": "object", "additionalProperties": {}}},
     (200, downloads.MEDIA_TYPES[downloads.PARQUET]): OpenApiTypes.BINARY,
@@ -73,14 +73,14 @@ def look_whether_kept(snapshot: Snapshot, table: str) -> None:
 
 
 class SnapshotTable(TableView):
-    @extend_schema(parameters=_PARAMETERS, responses=_FILES, operation_id="snapshots_table_retrieve")
+    @extend_schema(parameters=_PARAMETERS, responses=FILES, operation_id="snapshots_table_retrieve")
     def get(self, request: Request, pk: int, table: str, kind: str) -> HttpResponseBase:
         """One table of a snapshot: CSV, JSON or Parquet. Its numbers never change."""
         return self.file(request, self.find(request, pk=pk), table, kind)
 
 
 class LatestTable(TableView):
-    @extend_schema(parameters=_PARAMETERS, responses=_FILES, operation_id="leaderboards_table_retrieve")
+    @extend_schema(parameters=_PARAMETERS, responses=FILES, operation_id="leaderboards_table_retrieve")
     def get(self, request: Request, slug: str, table: str, kind: str) -> HttpResponseBase:
         """One table of a leaderboard's newest snapshot: CSV, JSON or Parquet."""
         return self.file(request, self.find(request, leaderboard__slug=slug), table, kind)

@@ -12,11 +12,11 @@ from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns.models import Campaign
 from arena.leaderboards import downloads, tasks
-from arena.leaderboards.boards import board_page, compare_page, model_page, pair_battles
+from arena.leaderboards.asked import about_model, charted, compared
+from arena.leaderboards.boards import board_page, compare_page, pair_battles
 from arena.leaderboards.boards.board_list import list_campaigns, visible_boards
 from arena.leaderboards.boards.board_view import View, sorts_of
 from arena.leaderboards.caching import cached, kept_if_public
-from arena.leaderboards.charts import chart_page
 from arena.leaderboards.charts.chart_names import names_alone
 from arena.leaderboards.forms import VisibilityForm
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
@@ -71,16 +71,10 @@ def board(request: HttpRequest, campaign: str) -> HttpResponse:
 @kept_if_public
 @packed
 def board_compare(request: HttpRequest, campaign: str) -> HttpResponse:
-    shown = get_visible_campaign(request, campaign)
-    boards = list(visible_boards(request, shown))
-    names = compare_page.names_of(boards)
-    wanted = request.GET.get("a", ""), request.GET.get("b", "")
-    if any(name and name not in names for name in wanted):
-        raise Http404
-    choice = compare_page.choose(names, *wanted)
+    shown, choice, page = compared(request, campaign)
     context: dict[str, Any] = {"campaign": shown, "choice": choice, "section": "boards"}
-    if len(names) >= 2 and choice.a != choice.b:
-        context["page"] = compare_page.build(boards, choice, request.GET.get("source", ""))
+    if page is not None:
+        context["page"] = page
         if access.has_role(request.user, shown.team_id, Role.RESEARCHER):
             context["battles"] = pair_battles.address_of(shown, choice.a, choice.b)
     return render(request, "leaderboards/compare.html", context)
@@ -90,13 +84,7 @@ def board_compare(request: HttpRequest, campaign: str) -> HttpResponse:
 @kept_if_public
 @packed
 def board_model(request: HttpRequest, campaign: str) -> HttpResponse:
-    shown = get_visible_campaign(request, campaign)
-    boards = list(visible_boards(request, shown))
-    name = request.GET.get("name") or next(iter(compare_page.names_of(boards)), "")
-    competitor = model_page.find_competitor(boards, name)
-    if competitor is None:
-        raise Http404
-    page = model_page.build(shown, boards, competitor, request.GET.get("source", ""))
+    shown, page = about_model(request, campaign)
     context = {"campaign": shown, "page": page, "section": "boards"}
     return render(request, "leaderboards/model.html", context)
 
@@ -105,10 +93,7 @@ def board_model(request: HttpRequest, campaign: str) -> HttpResponse:
 @kept_if_public
 @packed
 def board_charts(request: HttpRequest, campaign: str) -> HttpResponse:
-    shown = get_visible_campaign(request, campaign)
-    boards = visible_boards(request, shown)
-    asked = (request.GET.get(name, "") for name in ("source", "board", "sort"))
-    page = chart_page.build(boards, *asked)
+    shown, page = charted(request, campaign)
     context = {"campaign": shown, "page": page, "section": "boards"}
     return render(request, "leaderboards/charts.html", context)
 

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from arena.home import listed
-from arena.leaderboards.boards.compare_page import MCNEMAR_EXACT_BELOW
+from arena.leaderboards.boards.compare_direct import MCNEMAR_EXACT_BELOW
 from arena.leaderboards.boards.duels import say_p
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots

@@ -17,10 +17,12 @@ from hypothesis import strategies as st
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor
 from arena.leaderboards import downloads
+from arena.leaderboards.boards.board_rows import in_order
 from arena.leaderboards.citation import cite
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
-from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
+from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart, Standing
+from tests.conftest import past_triggers
 
 API = "/api/v1"
 LATEST = f"{API}/leaderboards/joust-overall/snapshots/latest"
@@ -409,3 +411,27 @@ def test_pages_and_files_of_boards_say_what_caches_may_keep(joust, client, signe
         assert "Cookie" in response["Vary"]
         again = client.get(path, headers={"If-None-Match": response["ETag"]})
         assert again.status_code == 304, path
+
+
+def test_a_board_begins_with_the_same_model_in_every_form(joust, signed_in):
+    """Rank sets overlap: of few votes, the last model may reach to the first place, and still stands last."""
+    snapshot = joust[1]["joust-overall"]
+    last = in_order(snapshot.standings.all())[-1]
+    ranks = {"rank_lower": 1, "rank_upper": 1}
+    past_triggers(Standing.objects.filter(pk=last.pk).update, **ranks)
+    listed = [one.competitor.name for one in in_order(snapshot.standings.select_related("competitor"))]
+    assert listed[-1] == last.competitor.name
+    ravi = signed_in("ravi")
+    for kind in ("csv", "json", "parquet"):
+        rows = rows_of(ravi.get(f"{LATEST}/standings.{kind}").content, kind)
+        assert [row["model"] for row in rows] == listed, kind
+    whole = ravi.get(f"{API}/snapshots/{snapshot.pk}/").json()
+    assert [one["competitor"] for one in whole["standings"]] == listed
+    assert (
+        ravi.get("/boards/joust/joust-overall.csv").content.decode().splitlines()[1].split(",")[3]
+        == listed[0]
+    )
+    for page in (f"/snapshots/{snapshot.pk}/", "/boards/joust/?board=overall"):
+        html = ravi.get(page).content.decode().split("<tbody>")[1]
+        places = [html.index(name) for name in listed]
+        assert places == sorted(places), page

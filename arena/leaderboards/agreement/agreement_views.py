@@ -24,6 +24,27 @@ from arena.raters import access
 from arena.raters.models import Rater, Role
 
 NONE = "–"
+COLUMNS = {
+    "one": "text",
+    "other": "text",
+    "kappa": "number",
+    "kappa_lower": "number",
+    "kappa_upper": "number",
+    "alpha": "number",
+    "alpha_lower": "number",
+    "alpha_upper": "number",
+    "agree": "number",
+    "agree_lower": "number",
+    "agree_upper": "number",
+    "decisive_agree": "number",
+    "decisive_lower": "number",
+    "decisive_upper": "number",
+    "pairs": "count",
+    "decisive_pairs": "count",
+    "level": "text",
+}
+"""Of the tables' files: name to kind; a line's `values` stand in their order."""
+PEOPLE = "people"
 
 
 @dataclass(frozen=True)
@@ -37,24 +58,41 @@ class Line:
     kappa: str
     alpha: str
     level: str
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The lines of all pairs of verdicts, and those of each category."""
+
+    lines: list[Line]
+    categories: list[tuple[str, list[Line]]]
+
+
+def tables_of(figures: dict[str, Any]) -> Tables:
+    below = figures["ambiguous_below"]
+    by_category = [(one["category"], list(lines(one, below))) for one in figures["categories"]]
+    return Tables(list(lines(figures, below)), by_category)
+
+
+def find_agreement(request: HttpRequest, slug: str) -> tuple[Campaign, CampaignAgreement | None]:
+    campaign = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=slug)
+    return campaign, CampaignAgreement.objects.filter(campaign=campaign).first()
 
 
 @require_GET
 @never_cache
 @access.researcher_required
 def board_agreement(request: HttpRequest, campaign: str) -> HttpResponse:
-    shown = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=campaign)
-    known = CampaignAgreement.objects.filter(campaign=shown).first()
+    shown, known = find_agreement(request, campaign)
     context: dict[str, Any] = {"campaign": shown, "known": known, "section": "boards"}
     if known:
         figures = known.figures
         below, found = figures["ambiguous_below"], people_agree(figures["people"])
+        tables = tables_of(figures)
         context |= {
-            "lines": list(lines(figures, below)),
-            "categories": [
-                (one["category"] or _("no category"), list(lines(one, below)))
-                for one in figures["categories"]
-            ],
+            "lines": tables.lines,
+            "categories": [(name or _("no category"), told) for name, told in tables.categories],
             "simulated": say_simulated(shown),
             "texts": say_texts(figures),
             "level": level_of(found, below),
@@ -87,29 +125,47 @@ def people_agree(people: dict[str, Any]) -> dict[str, Any] | None:
 
 def lines(figures: dict[str, Any], below: float) -> Iterator[Line]:
     people = figures["people"]
-    yield _line(_("people with people"), people["two"], below, people["alpha"])
+    both = (PEOPLE, PEOPLE)
+    yield _line(_("people with people"), both, people["two"], below, people["alpha"])
     for one in figures["judges"]:
-        yield _line(_("%(judge)s with people") % {"judge": one["judge"]}, one["with_people"], below)
+        label = _("%(judge)s with people") % {"judge": one["judge"]}
+        yield _line(label, (one["judge"], PEOPLE), one["with_people"], below)
     for one in figures.get("between", ()):
         names = {"one": one["judges"][0], "other": one["judges"][1]}
-        yield _line(_("%(one)s with %(other)s") % names, one["figures"], below)
+        yield _line(_("%(one)s with %(other)s") % names, tuple(one["judges"]), one["figures"], below)
 
 
 def _line(
-    label: str, found: dict[str, Any] | None, below: float, alpha: dict[str, Any] | None = None
+    label: str,
+    who: tuple[str, ...],
+    found: dict[str, Any] | None,
+    below: float,
+    alpha: dict[str, Any] | None = None,
 ) -> Line:
     if found is None:
-        return Line(label, "0", NONE, NONE, NONE, NONE, "")
-    kappa = found["kappa"]
+        nothing = (None,) * (len(COLUMNS) - len(who) - 3)
+        return Line(label, "0", NONE, NONE, NONE, NONE, "", (*who, *nothing, 0, 0, ""))
+    kappa, every, decisive = found["kappa"], found["every"], found["decisive"]
+    level = level_of(kappa, below)
+    numbers = (number for one in (kappa, alpha, every, decisive) for number in three(one))
     return Line(
         label=label,
-        n=f"{found['every']['n']:,.0f}",
-        every=_percent(found["every"]),
-        decisive=_percent(found["decisive"]),
+        n=f"{every['n']:,.0f}",
+        every=_percent(every),
+        decisive=_percent(decisive),
         kappa=_number(kappa),
         alpha=_number(alpha),
-        level=level_of(kappa, below),
+        level=level,
+        values=(*who, *numbers, int(every["n"]), int(decisive["n"]) if decisive else 0, level),
     )
+
+
+def three(found: dict[str, Any] | None) -> tuple[float | None, float | None, float | None]:
+    """A stored figure and the ends of its interval, which it may lack, for a file."""
+    if found is None:
+        return None, None, None
+    ends = (found["lower"], found["upper"]) if has_interval(found) else (None, None)
+    return found["estimate"], *ends
 
 
 def _percent(share: dict[str, Any] | None) -> str:

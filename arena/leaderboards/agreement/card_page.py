@@ -10,7 +10,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from arena.leaderboards.agreement.card_models import JudgeCard
-from arena.leaderboards.agreement.judge_figures import LOW, TOLERABLE, has_interval, kappa_with_ends, level_of
+from arena.leaderboards.agreement.card_rows import (
+    AgreementRow,
+    Row,
+    agreement_row,
+    of_mean,
+    of_share,
+    tenths,
+)
+from arena.leaderboards.agreement.judge_figures import LOW, TOLERABLE, kappa_with_ends, level_of
 from arena.leaderboards.boards.board_cautions import about_texts
 from arena.percent import percent
 
@@ -21,22 +29,6 @@ TOLERABLE_PERCENT = percent(TOLERABLE)
 # First less second, over all calls: a third of them go by the place. The swap check makes unstable ties of
 # most such findings, and of those that are left some agree in both orders by chance.
 PLACE_LIMIT = 1 / 3
-
-
-@dataclass(frozen=True)
-class Row:
-    label: str
-    figure: str
-    interval: str = ""
-    n: str = ""
-
-
-@dataclass(frozen=True)
-class AgreementRow:
-    """`cells`: all outcomes, decisive only, kappa."""
-
-    label: str
-    cells: tuple[Row, Row, Row]
 
 
 @dataclass(frozen=True)
@@ -132,34 +124,6 @@ def _place_decides(swap: Plain | None) -> bool:
     return abs(lean["estimate"]) >= PLACE_LIMIT and _clear_of_zero(lean)
 
 
-def tenths(share: float) -> str:
-    return percent(share, 1)
-
-
-def of_share(label: str, found: Plain | None) -> Row:
-    if found is None:
-        return Row(label, "—")
-    return Row(
-        label,
-        tenths(found["estimate"]),
-        f"{100 * found['lower']:.1f} … {100 * found['upper']:.1f}" if has_interval(found) else "",
-        f"{found['successes']:,} / {found['n']:,}",
-    )
-
-
-def of_mean(label: str, found: Plain | None, places: int = 2, scale: float = 1, unit: str = "") -> Row:
-    if found is None:
-        return Row(label, "—")
-    number = f"{{:z,.{places}f}}"  # z: no minus before a zero
-    bounded = found["lower"] is not None
-    return Row(
-        label,
-        number.format(scale * found["estimate"]) + unit,
-        " … ".join(number.format(scale * found[end]) for end in ("lower", "upper")) if bounded else "",
-        f"{found['n']:,}",
-    )
-
-
 def _facts(figures: Plain) -> Iterator[str]:
     counts = figures["counts"]
     numbers = {name: f"{counts[name]:,}" for name in counts if name != "outcomes"}
@@ -203,24 +167,18 @@ def _agreement(found: Plain) -> Iterator[AgreementRow]:
     }
     for name, label in names.items():
         if found[name]:
-            yield _agreement_row(label, found[name])
+            yield agreement_row(label, found[name])
         if name == "people":
             for two in found.get("each_two", []):
                 words = {"one": two["names"][0], "other": two["names"][1]}
-                yield _agreement_row(_("… %(one)s with %(other)s") % words, two)
+                yield agreement_row(_("… %(one)s with %(other)s") % words, two)
 
 
 def _categories(found: Plain) -> Iterator[AgreementRow]:
     for entry in found["categories"]:
-        yield _agreement_row(entry["category"] or _("no category"), entry["votes"])
+        yield agreement_row(entry["category"] or _("no category"), entry["votes"])
         if entry["people"]:
-            yield _agreement_row(_("… people with each other"), entry["people"])
-
-
-def _agreement_row(label: str, found: Plain) -> AgreementRow:
-    return AgreementRow(
-        label, (of_share("", found["every"]), of_share("", found["decisive"]), of_mean("", found["kappa"]))
-    )
+            yield agreement_row(_("… people with each other"), entry["people"])
 
 
 def _sections(figures: Plain) -> Iterator[Section]:
@@ -290,7 +248,8 @@ def _failures(figures: Plain) -> Iterator[Row]:
     if swap:
         yield of_share(_("judgments without a verdict"), swap["no_verdict"])
         for kind, count in figures["failures"].items():
-            yield Row(kind, f"{count:,}", n=f"{swap['calls']:,}")
+            values = (count, None, None, None, swap["calls"])
+            yield Row(kind, f"{count:,}", n=f"{swap['calls']:,}", values=values)
 
 
 def _cost(found: Plain | None) -> Iterator[Row]:
@@ -300,7 +259,7 @@ def _cost(found: Plain | None) -> Iterator[Row]:
         yield Row(_("US dollars: unknown, the endpoint has no prices"), "—")
     else:
         yield of_mean(_("US dollars a judgment"), found["per_judgment"], 5)
-        yield Row(_("US dollars in all"), f"{found['dollars']:,.4f}")
+        yield Row(_("US dollars in all"), f"{found['dollars']:,.4f}", values=(found["dollars"], *(None,) * 4))
     yield of_mean(_("tokens a judgment"), found["tokens"], 0)
 
 

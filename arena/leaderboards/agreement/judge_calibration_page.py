@@ -14,10 +14,23 @@ from arena.battles.models import Vote
 from arena.judging.calibration_models import Calibration, Measurement, Part
 from arena.judging.models import JudgeRun
 from arena.leaderboards.agreement.card_models import RunFigures
-from arena.leaderboards.agreement.card_page import Row, of_mean, of_share
+from arena.leaderboards.agreement.card_rows import Row, columns_of, of_mean, of_share
 from arena.raters.models import Rater
 
 Plain = dict[str, Any]
+
+
+MEASUREMENTS = {
+    "judge": "text",
+    "rubric": "text",
+    "part": "text",
+    "is_first": "flag",
+    "started_at": "text",
+    "run": "count",
+    **columns_of("every", "decisive", "kappa", "consistency", "gain"),
+}
+LABELS = {"category": "text", "development": "count", "held_out": "count"}
+"""Of the tables' files: name to kind; a row's `values` stand in their order."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +38,7 @@ class CategoryRow:
     name: str
     dev: int
     held_out: int
+    values: tuple[str, int, int]
 
 
 @dataclass(frozen=True)
@@ -36,6 +50,13 @@ class MeasurementRow:
     is_first: bool
     cells: tuple[Row, ...]
     waiting: bool
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        one = self.measurement
+        rubric = str(one.judge.rubric) if one.judge.rubric else None
+        what = (one.judge.name, rubric, one.part, self.is_first, one.started_at.isoformat(), one.run_id)
+        return (*what, *(value for cell in self.cells for value in cell.values))
 
 
 @dataclass(frozen=True)
@@ -55,8 +76,9 @@ def build(calibration: Calibration) -> CalibrationPage:
     names = sorted({category for _part, category, _outcome in labels}, key=lambda name: (not name, name))
     return CalibrationPage(
         categories=tuple(
-            CategoryRow(name or _("no category"), counted[name, Part.DEV], counted[name, Part.HELD_OUT])
+            CategoryRow(name or _("no category"), *counts, values=(name, *counts))
             for name in names
+            for counts in [(counted[name, Part.DEV], counted[name, Part.HELD_OUT])]
         ),
         dev=sum(part == Part.DEV for part, *_rest in labels),
         held_out=sum(part == Part.HELD_OUT for part, *_rest in labels),

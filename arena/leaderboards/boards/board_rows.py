@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from arena.corpus.models import Competitor
 from arena.leaderboards import sentences
-from arena.leaderboards.boards.duels import say_share
+from arena.leaderboards.boards.duels import say_share, three
 from arena.leaderboards.boards.option_words import interval_words
 from arena.leaderboards.defaults import Board
 from arena.leaderboards.intervals import Axis, Estimate, Mark, shared_axis
@@ -23,6 +23,23 @@ HEADINGS = {
     "hard": gettext_lazy("Hard prompts"),
     "style": gettext_lazy("Style-controlled"),
 }
+
+
+MOVED = ("hard", "style")
+COLUMNS = {
+    "rank_lower": "count",
+    "rank_upper": "count",
+    "tied_first": "flag",
+    "model": "text",
+    "organisation": "text",
+    "licence": "text",
+    **{f"{board}_{figure}": "number" for board in HEADINGS for figure in ("rating", "lower", "upper")},
+    **{f"{board}_{figure}": "number" for board in MOVED for figure in ("move", "move_lower", "move_upper")},
+    "battles": "count",
+    "win_rate": "number",
+    "component": "count",
+}
+"""Of the table's file: name to kind; a row's `values` stand in their order."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +143,10 @@ class Move:
         return signed(self.points)
 
     @property
+    def values(self) -> tuple[float | None, float | None, float | None]:
+        return self.points, self.lower, self.upper
+
+    @property
     def interval(self) -> str:
         if self.lower is None or self.upper is None:
             return ""
@@ -152,6 +173,7 @@ class Row:
     votes: str
     win_rate: str
     starts_component: bool
+    values: tuple[Any, ...]
 
 
 Placed = tuple[Competitor, Standing]
@@ -243,6 +265,7 @@ def _row(
     starts: bool,
 ) -> Row:
     style = None if columns[-1].is_behind else columns[-1].standings.get(competitor.pk)
+    moves = hard_move(columns, competitor.pk), style_move(style)
     return Row(
         rank="–" if chosen is None else rank_words(chosen),
         tied_first=chosen is not None and chosen.tied_first,
@@ -250,12 +273,31 @@ def _row(
         organisation=" · ".join(filter(None, (competitor.organisation, competitor.licence))),
         tags=tags,
         cells=tuple(_cell(column, competitor.pk, axis) for column in columns if column.snapshot),
-        hard_move=hard_move(columns, competitor.pk),
-        style_move=style_move(style),
+        hard_move=moves[0],
+        style_move=moves[1],
         votes="–" if chosen is None else f"{chosen.battles:,}",
-        win_rate="" if chosen is None else _win_rate(chosen),
+        win_rate="" if chosen is None or not chosen.battles else say_share(_win_rate(chosen)),
         starts_component=starts,
+        values=(
+            *_place_of(chosen),
+            *(competitor.name, competitor.organisation, competitor.licence),
+            *(number for column in columns for number in three(column.estimate(competitor.pk))),
+            *(number for move in moves for number in (move.values if move else (None,) * 3)),
+            *_record_of(chosen),
+        ),
     )
+
+
+def _place_of(standing: Standing | None) -> tuple[Any, ...]:
+    if standing is None:
+        return None, None, None
+    return standing.rank_lower, standing.rank_upper, standing.tied_first
+
+
+def _record_of(standing: Standing | None) -> tuple[Any, ...]:
+    if standing is None:
+        return None, None, None
+    return standing.battles, _win_rate(standing) if standing.battles else None, standing.component
 
 
 def hard_move(columns: Sequence[Column], competitor: int) -> Move | None:
@@ -281,11 +323,9 @@ def style_move(standing: Standing | None) -> Move | None:
     return Move(standing.shift, standing.shift_lower, standing.shift_upper)
 
 
-def _win_rate(standing: Standing) -> str:
+def _win_rate(standing: Standing) -> float:
     """A tie counts half, whoever the opponents were."""
-    if not standing.battles:
-        return ""
-    return say_share((standing.wins + standing.ties / 2) / standing.battles)
+    return (standing.wins + standing.ties / 2) / standing.battles
 
 
 def rank_words(standing: Standing) -> str:

@@ -13,10 +13,19 @@ from arena.corpus.models import Competitor
 from arena.leaderboards.boards import board_cautions, board_facts
 from arena.leaderboards.boards.board_page import Source, choose_source, columns_of, sources
 from arena.leaderboards.boards.board_rows import Column
+from arena.leaderboards.boards.compare_direct import (
+    CategoryLine,
+    Direct,
+    Need,
+    categories_of,
+    direct_of,
+    needs_of,
+)
 from arena.leaderboards.boards.compare_words import (
     Figure,
     headline,
     net_of,
+    numbers_of,
     options_of,
     replacement,
     score_of,
@@ -27,19 +36,32 @@ from arena.leaderboards.boards.duels import (
     say_interval,
     say_p,
     say_points,
-    say_rate,
-    say_rates,
-    say_share,
-    say_shares,
     say_verdict,
+    three,
 )
 from arena.leaderboards.intervals import Axis, Estimate, Mark, Tick, shared_axis
 from arena.leaderboards.models import Leaderboard, PairResult, Snapshot
 from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
 from arena.leaderboards.sentences import signed
 
-MCNEMAR_EXACT_BELOW = 25
-"""Prompts that went one way or the other; from so many on the test is the mid-p one (ratings.proportions)."""
+BOARDS = {
+    "source": "text",
+    "board": "text",
+    "snapshot": "count",
+    "difference": "number",
+    "lower": "number",
+    "upper": "number",
+    "expected_score": "number",
+    "score_lower": "number",
+    "score_upper": "number",
+    "net_rate": "number",
+    "net_lower": "number",
+    "net_upper": "number",
+    "verdict": "text",
+    "p_adjusted": "number",
+    "p": "number",
+}
+"""Columns of the file of the boards: name to kind; a line's `values` stand in their order."""
 ROUND = (2000, 1000, 500, 200, 100, 50, 20, 10, 5)
 
 
@@ -58,44 +80,8 @@ class Line:
     verdict: str
     kind: str
     p: str
+    values: tuple[Any, ...]
     own_p: str = ""
-
-
-@dataclass(frozen=True)
-class CategoryLine:
-    name: str
-    counts: str
-    points: Figure
-    net: Figure
-
-
-@dataclass(frozen=True)
-class Need:
-    points: str
-    raters: str
-    prompts: str
-    votes: str
-
-
-@dataclass(frozen=True)
-class Direct:
-    """What the battles of the two with each other say, on the overall board of the chosen source."""
-
-    wins: int
-    losses: int
-    ties: int
-    both_bad: int | None
-    net: Figure
-    clustered_by: str
-    net_p: str
-    sign: Figure | None
-    sign_p: str
-    prompts_a: int
-    prompts_b: int
-    prompts: int
-    mcnemar_p: str
-    mcnemar_kind: str
-    e: str
 
 
 @dataclass(frozen=True)
@@ -151,8 +137,7 @@ def names_of(boards: Iterable[Leaderboard]) -> list[str]:
     for board in boards:
         snapshot = board.snapshots.first()
         if snapshot is not None:
-            standings = snapshot.standings.select_related("competitor").order_by("component", "-rating", "pk")
-            seen |= dict.fromkeys(standing.competitor.name for standing in standings)
+            seen |= dict.fromkeys(standing.competitor.name for standing in snapshot.standings.as_listed())
     return list(seen)
 
 
@@ -197,12 +182,12 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
         band_end=axis.place(margin),
         ticks=_ticks(axis),
         lines=[_line(one, choice, axis, margin) for one in found if one.column.snapshot],
-        direct=_direct(main) if main and main.direct else None,
+        direct=direct_of(main) if main and main.direct else None,
         found=main is not None,
         detailed=bool(main and (main.pair.details or not main.battles)),
         nearly=any(snapshot.counts.get("pairs_nearly") for snapshot in snapshots),
-        categories=list(_categories(main)) if main else [],
-        needs=list(_needs(main)) if main else [],
+        categories=list(categories_of(main)) if main else [],
+        needs=list(needs_of(main)) if main else [],
         style=_style(mine, choice),
         snapshots=snapshots,
         registered=say_registered([one.column.snapshot for one in mine if one.column.snapshot]),
@@ -251,6 +236,7 @@ def _ticks(axis: Axis) -> list[Tick]:
 def _line(one: _Found, choice: Choice, axis: Axis, margin: float) -> Line:
     duel, heading = one.duel, one.column.heading
     common = {"source": one.source.title, "board": heading, "key": one.column.board.name}
+    where = (one.source.key, one.column.board.name, one.column.snapshot and one.column.snapshot.pk)
     if duel is None:
         none = Figure(NONE)
         return Line(
@@ -263,6 +249,7 @@ def _line(one: _Found, choice: Choice, axis: Axis, margin: float) -> Line:
             verdict=_("no pair"),
             kind="",
             p="",
+            values=(*where, *(None,) * (len(BOARDS) - len(where))),
         )
     estimate = duel.estimate
     interval = say_interval(estimate.lower, estimate.upper) if estimate else ""
@@ -280,6 +267,14 @@ def _line(one: _Found, choice: Choice, axis: Axis, margin: float) -> Line:
         verdict=say_verdict(duel, choice.a, choice.b, margin),
         kind=_kind(duel),
         p=say_p(duel.pair.p_adjusted),
+        values=(
+            *where,
+            *three(estimate),
+            *numbers_of(duel),
+            duel.pair.verdict,
+            duel.pair.p_adjusted,
+            duel.pair.p,
+        ),
         own_p="" if duel.pair.p is None else say_p(duel.pair.p),
     )
 
@@ -290,83 +285,6 @@ def _kind(duel: Duel) -> str:
     if duel.pair.verdict != PairResult.Verdict.DIFFERENT or estimate is None:
         return ""
     return "a" if estimate.rating > 0 else "b"
-
-
-def _direct(duel: Duel) -> Direct:
-    direct: dict[str, Any] = duel.direct or {}
-    estimate, lower, upper = duel.net(direct["net"])
-    sign, mcnemar, bet = direct["sign"], direct["mcnemar"], direct["e"]
-    first, second = duel.sided(mcnemar, "only_first", "only_second") if mcnemar else (0, 0)
-    snapshot = duel.pair.snapshot
-    has_drawn = board_facts.has_drawn(snapshot.leaderboard.campaign)
-    return Direct(
-        wins=duel.wins,
-        losses=duel.losses,
-        ties=duel.ties - direct["both_bad"],
-        both_bad=direct["both_bad"] if board_facts.offers_both_bad(snapshot, has_drawn) else None,
-        net=Figure(say_rate(estimate), say_rates(lower, upper)),
-        clustered_by=direct["net"]["clustered_by"],
-        net_p=say_p(direct["net"]["p"]),
-        sign=_sign(sign, duel.turned) if sign else None,
-        sign_p=say_p(sign["p"]) if sign else "",
-        prompts_a=first,
-        prompts_b=second,
-        prompts=mcnemar["prompts"] if mcnemar else 0,
-        mcnemar_p=say_p(mcnemar["p"]) if mcnemar else "",
-        mcnemar_kind=_("exact") if first + second < MCNEMAR_EXACT_BELOW else _("mid-p"),
-        e="" if bet is None else _say_e(bet["e"]),
-    )
-
-
-def _sign(sign: dict[str, Any], turned: bool) -> Figure:
-    share = sign["share"]
-    three = share["estimate"], share["lower"], share["upper"]
-    estimate, lower, upper = (1 - three[0], 1 - three[2], 1 - three[1]) if turned else three
-    return Figure(say_share(estimate), say_shares(lower, upper))
-
-
-def _say_e(e: float | None) -> str:
-    if e is None:
-        return _("beyond counting")
-    return f"{e:,.0f}" if e >= 10 else f"{e:.2g}"
-
-
-def _categories(duel: Duel) -> Iterator[CategoryLine]:
-    for one in duel.details.get("categories", []):
-        wins, losses = duel.sided(one, "wins", "losses")
-        estimate, lower, upper = duel.net(one["net"])
-        points = Figure(NONE)
-        if one["difference"] is not None:
-            ends = (one["lower"], one["upper"])
-            low, high = ends if not duel.turned else tuple(None if v is None else -v for v in ends[::-1])
-            difference = -one["difference"] if duel.turned else one["difference"]
-            points = Figure(say_points(Estimate(difference, low, high)), say_interval(low, high))
-        yield CategoryLine(
-            name=one["category"] or _("no category"),
-            counts=f"{wins} : {losses} ({one['ties']})",
-            points=points,
-            net=Figure(say_rate(estimate), say_rates(lower, upper)),
-        )
-
-
-def _needs(duel: Duel) -> Iterator[Need]:
-    for need in duel.details.get("needs", []):
-        new = need["new"]
-        yield Need(
-            points=f"{need['points']:g}",
-            raters=_say_count(new.get("rater")),
-            prompts=_say_count(new.get("prompt")),
-            # Snapshots of before have `votes`, as if each came with a new rater and prompt: not said.
-            votes=_say_count(need.get("votes_by_same")),
-        )
-
-
-def _say_count(count: int | str | None) -> str:
-    if count is None:
-        return NONE
-    if isinstance(count, str):
-        return _("not reachable")
-    return f"{count:,}" if count else _("none: the present votes would find it")
 
 
 def _style(mine: Sequence[_Found], choice: Choice) -> str:

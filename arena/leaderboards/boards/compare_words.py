@@ -85,28 +85,41 @@ def options_of(duel: Duel | None) -> tuple[float, float]:
     return float(options["margin"]), 1 - float(options["confidence"])
 
 
+Three = tuple[float | None, float | None, float | None]
+
+
+def numbers_of(duel: Duel) -> tuple[float | None, ...]:
+    """The expected score and the net rate, each with the ends of its interval, as stored; of a pair whose
+    details aren't kept, what follows from its difference.
+    """
+    return (*_three(duel, "expected_score"), *_three(duel, "net_rate"))
+
+
+def _three(duel: Duel, name: str) -> Three:
+    if stored := duel.effect(name):
+        return stored
+    scores = _scores(duel)
+    if scores is None:
+        return None, None, None
+    if name == "expected_score":
+        return scores
+    estimate, lower, upper = (None if score is None else 2 * score - 1 for score in scores)
+    return estimate, lower, upper
+
+
 def score_of(duel: Duel) -> Figure:
-    """As stored; of a pair whose details aren't kept, what follows from its difference."""
-    if score := duel.effect("expected_score"):
-        return Figure(say_share(score[0]), say_shares(*score[1:]))
-    three = _scores(duel)
-    if three is None:
+    estimate, lower, upper = _three(duel, "expected_score")
+    if estimate is None:
         return Figure(NONE)
-    estimate, lower, upper = three
     return Figure(say_share(estimate), "" if lower is None or upper is None else say_shares(lower, upper))
 
 
 def net_of(duel: Duel) -> Figure:
-    if net := duel.effect("net_rate"):
-        return Figure(say_rate(net[0]), say_rates(*net[1:]))
-    three = _scores(duel)
-    if three is None:
-        return Figure(NONE)
-    estimate, lower, upper = (None if score is None else 2 * score - 1 for score in three)
-    return Figure(NONE if estimate is None else say_rate(estimate), say_rates(lower, upper))
+    estimate, lower, upper = _three(duel, "net_rate")
+    return Figure(NONE) if estimate is None else Figure(say_rate(estimate), say_rates(lower, upper))
 
 
-def _scores(duel: Duel) -> tuple[float, float | None, float | None] | None:
+def _scores(duel: Duel) -> Three | None:
     estimate = duel.estimate
     if estimate is None or duel.pair.details is not None:
         return None

@@ -106,6 +106,11 @@ def _minus(value: float | None) -> float | None:
     return None if value is None else 0.0 - value
 
 
+def three(estimate: Estimate | None) -> tuple[float | None, float | None, float | None]:
+    """The number and the ends of its interval, for a file."""
+    return (None, None, None) if estimate is None else (estimate.rating, estimate.lower, estimate.upper)
+
+
 def say_points(estimate: Estimate | None) -> str:
     return NONE if estimate is None else signed(estimate.rating)
 

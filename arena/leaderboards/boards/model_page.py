@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Avg, Count, Q
 from django.utils.translation import gettext as _
@@ -22,6 +23,7 @@ from arena.leaderboards.boards.duels import (
     say_points,
     say_share,
     say_verdict,
+    three,
     tie_odds_of,
 )
 from arena.leaderboards.boards.model_texts import Texts, texts_of
@@ -29,6 +31,63 @@ from arena.leaderboards.models import Leaderboard, Snapshot, Standing
 from arena.leaderboards.sentences import written
 
 HISTORY = 30
+BOARDS = {
+    "source": "text",
+    "board": "text",
+    "snapshot": "count",
+    "rank_lower": "count",
+    "rank_upper": "count",
+    "rating": "number",
+    "lower": "number",
+    "upper": "number",
+    "battles": "count",
+    "wins": "count",
+    "losses": "count",
+    "ties": "count",
+    "both_bad": "number",
+    "usable": "number",
+}
+"""Columns of a table's file, here and below: name to kind; a line's `values` stand in their order."""
+OPPONENTS = {
+    "opponent": "text",
+    "snapshot": "count",
+    "wins": "count",
+    "losses": "count",
+    "ties": "count",
+    "score": "number",
+    "expected_score": "number",
+    "difference": "number",
+    "lower": "number",
+    "upper": "number",
+    "verdict": "text",
+}
+CATEGORIES = {
+    "category": "text",
+    "snapshot": "count",
+    "rating": "number",
+    "lower": "number",
+    "upper": "number",
+    "unbounded": "text",
+    "battles": "count",
+}
+HISTORIES = {
+    "snapshot": "count",
+    "cutoff": "text",
+    "rank_lower": "count",
+    "rank_upper": "count",
+    "rating": "number",
+    "lower": "number",
+    "upper": "number",
+    "battles": "count",
+}
+EXPOSURE = {
+    "kind": "text",
+    "has_rater": "flag",
+    "battles": "count",
+    "share": "number",
+    "mean_propensity": "number",
+}
+Values = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -41,6 +100,7 @@ class BoardLine:
     record: str
     both_bad: str
     usable: str
+    values: Values
 
 
 @dataclass(frozen=True)
@@ -52,6 +112,7 @@ class OpponentLine:
     points: str
     interval: str
     verdict: str
+    values: Values
 
 
 @dataclass(frozen=True)
@@ -60,6 +121,7 @@ class CategoryLine:
     rating: str
     interval: str
     battles: int
+    values: Values
 
 
 @dataclass(frozen=True)
@@ -69,6 +131,7 @@ class HistoryLine:
     rating: str
     interval: str
     battles: int
+    values: Values
 
 
 @dataclass(frozen=True)
@@ -77,6 +140,7 @@ class ExposureLine:
     battles: int
     share: str
     propensity: str
+    values: Values
 
 
 @dataclass(frozen=True)
@@ -135,6 +199,8 @@ def _boards(
     for column in columns:
         standing = column.standings.get(competitor.pk)
         if standing is not None and column.snapshot is not None:
+            offered = board_facts.offers_both_bad(column.snapshot, has_drawn)
+            bad = standing.both_bad / standing.battles if offered and standing.battles else None
             yield BoardLine(
                 source=tab.title,
                 board=column.heading,
@@ -142,15 +208,20 @@ def _boards(
                 rating=_points(standing.rating),
                 interval=_interval(standing.lower, standing.upper),
                 record=_record(standing.wins, standing.losses, standing.ties),
-                both_bad=_both_bad(standing, column.snapshot, has_drawn),
+                both_bad=_("not offered") if not offered else NONE if bad is None else say_share(bad),
                 usable=NONE if standing.usable is None else say_share(standing.usable),
+                values=(
+                    tab.key,
+                    column.board.name,
+                    column.snapshot.pk,
+                    *_standing(standing),
+                    standing.wins,
+                    standing.losses,
+                    standing.ties,
+                    bad,
+                    standing.usable,
+                ),
             )
-
-
-def _both_bad(standing: Standing, snapshot: Snapshot, has_drawn: bool) -> str:
-    if not board_facts.offers_both_bad(snapshot, has_drawn):
-        return _("not offered")
-    return say_share(standing.both_bad / standing.battles) if standing.battles else NONE
 
 
 def _opponents(column: Column, competitor: Competitor) -> Iterator[OpponentLine]:
@@ -174,6 +245,17 @@ def _opponents(column: Column, competitor: Competitor) -> Iterator[OpponentLine]
             points=say_points(estimate),
             interval=say_interval(estimate.lower, estimate.upper) if estimate else "",
             verdict=say_verdict(duel, competitor.name, other.name, margin),
+            values=(
+                other.name,
+                snapshot.pk,
+                duel.wins,
+                duel.losses,
+                duel.ties,
+                observed,
+                predicted,
+                *three(estimate),
+                duel.pair.verdict,
+            ),
         )
 
 
@@ -181,7 +263,9 @@ def _categories(column: Column, competitor: Competitor) -> Iterator[CategoryLine
     if column.snapshot is not None:
         for one in column.snapshot.category_ratings.filter(competitor=competitor):
             rating = one.in_words or _points(one.rating)
-            yield CategoryLine(one.category, rating, _interval(one.lower, one.upper), one.battles)
+            numbers = (one.rating, one.lower, one.upper, one.unbounded, one.battles)
+            values = (one.category, column.snapshot.pk, *numbers)
+            yield CategoryLine(one.category, rating, _interval(one.lower, one.upper), one.battles, values)
 
 
 def _history(column: Column, competitor: Competitor) -> Iterator[HistoryLine]:
@@ -190,7 +274,12 @@ def _history(column: Column, competitor: Competitor) -> Iterator[HistoryLine]:
     for standing in standings.select_related("snapshot").order_by("-snapshot_id")[:HISTORY]:
         ends = _interval(standing.lower, standing.upper)
         yield HistoryLine(
-            standing.snapshot, rank_words(standing), _points(standing.rating), ends, standing.battles
+            standing.snapshot,
+            rank_words(standing),
+            _points(standing.rating),
+            ends,
+            standing.battles,
+            (standing.snapshot_id, standing.snapshot.cutoff.isoformat(), *_standing(standing)),
         )
 
 
@@ -211,11 +300,13 @@ def _exposure(campaign: Campaign, competitor: Competitor, until: datetime) -> It
     }
     rows = mine.values_list("kind", "seen").annotate(n=Count("pk"), mean=Avg("propensity"))
     for kind, seen, n, mean in sorted(rows, key=lambda row: list(MET).index(row[:2])):
+        share = n / totals[kind, seen]
         yield ExposureLine(
             kind=str(MET[kind, seen]),
             battles=n,
-            share=say_share(n / totals[kind, seen]),
+            share=say_share(share),
             propensity=_("not recorded") if mean is None else f"{mean:.4f}",
+            values=(kind, seen, n, share, mean),
         )
 
 
@@ -230,6 +321,11 @@ MET = {
     ("gold", False): gettext_lazy("gold battles without a rater"),
 }
 """How a battle came about, by its kind and whether a rater has it."""
+
+
+def _standing(standing: Standing) -> Values:
+    ranks = (standing.rank_lower, standing.rank_upper)
+    return (*ranks, standing.rating, standing.lower, standing.upper, standing.battles)
 
 
 def _record(wins: int, losses: int, ties: int) -> str:

@@ -20,6 +20,7 @@ FEATURES = {
     "code_blocks": gettext_lazy("code blocks"),
     "emoji": gettext_lazy("emoji"),
 }
+STYLE = {"feature": "text", "mean": "number", "others": "number", "ratio": "number"}
 LEAKS = (Response.Leak.FOUND, Response.Leak.DISMISSED, Response.Leak.UNCHECKED)
 
 
@@ -31,6 +32,7 @@ class StyleLine:
     mean: str
     others: str
     ratio: str
+    values: tuple[str, float, float | None, float | None]
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,13 @@ def texts_of(campaign: Campaign, competitor: Competitor) -> Texts | None:
     if not found["responses"]:
         return None
     lines = [
-        _line(str(title), found[f"mean_{name}"], found[f"others_{name}"]) for name, title in FEATURES.items()
+        _line(name, str(title), found[f"mean_{name}"], found[f"others_{name}"])
+        for name, title in FEATURES.items()
     ]
     return Texts(lines, found["responses"], *(found[kind.value] for kind in LEAKS))
 
 
-def _line(name: str, mean: float, others: float | None) -> StyleLine:
-    ratio = NONE if not others else f"{mean / others:.2f}"
-    return StyleLine(name, f"{mean:,.1f}", NONE if others is None else f"{others:,.1f}", ratio)
+def _line(feature: str, name: str, mean: float, others: float | None) -> StyleLine:
+    ratio = mean / others if others else None
+    said = (f"{mean:,.1f}", NONE if others is None else f"{others:,.1f}", f"{ratio:.2f}" if ratio else NONE)
+    return StyleLine(name, *said, (feature, mean, others, ratio))

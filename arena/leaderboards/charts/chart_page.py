@@ -95,6 +95,7 @@ class Page:
     simulated: str = ""
     care: Care = NO_CARE
     absent: list[Absent] = field(default_factory=list)
+    rows: ChartRows | None = None
 
 
 def build(boards: Iterable[Leaderboard], wanted: str, board: str, order: str = "") -> Page:
@@ -123,6 +124,7 @@ def build(boards: Iterable[Leaderboard], wanted: str, board: str, order: str = "
         say_simulated([column.snapshot]),
         care_of([column], source, leave={RANKS}),
         absent,
+        rows,
     )
 
 

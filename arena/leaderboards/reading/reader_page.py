@@ -109,6 +109,18 @@ class ReasonLine:
     flags: int
 
 
+REASONS = {"model": "text", "said": "text", "count": "count"}
+FAILURES = {"model": "text", "failure": "text", "count": "count"}
+"""Of the tables' files: name to kind; a row for every figure of a page's line, in its order."""
+FLAGS = "flags"
+
+
+def reason_values(reasons: Sequence[str], lines: Sequence[ReasonLine]) -> Iterator[tuple[str, str, int]]:
+    for line in lines:
+        yield from ((line.name, said, n) for said, n in zip(reasons, line.counts, strict=True))
+        yield line.name, FLAGS, line.flags
+
+
 def reasons_by_model(campaign: Campaign) -> tuple[list[str], list[ReasonLine]]:
     """The reasons given at all, and a line for every model that was given one or flagged."""
     reasons = BattleNote.objects.filter(
@@ -134,6 +146,11 @@ def reasons_by_model(campaign: Campaign) -> tuple[list[str], list[ReasonLine]]:
 class FailureLine:
     name: str
     counts: list[int]
+
+
+def failure_values(kinds: Sequence[str], lines: Sequence[FailureLine]) -> Iterator[tuple[str, str, int]]:
+    for line in lines:
+        yield from ((line.name, kind, n) for kind, n in zip(kinds, line.counts, strict=True))
 
 
 def failures_by_model(campaign: Campaign) -> tuple[list[str], list[FailureLine], int]:

@@ -21,10 +21,13 @@ def say_agreement(matter: Matter, draft: Draft) -> None:
     draft.say(_about_people(figures["people"], below))
     draft.say(say_simulated(matter.campaign))
     draft.say(say_texts(figures))
+    found = list(lines(figures, below))
     draft.lay_out(
         [_("Who with whom"), _("Pairs of verdicts"), _("Agree"), _("κ"), _("Krippendorff’s α")],
-        [[line.label, line.n, line.every, line.kappa, line.alpha] for line in lines(figures, below)],
+        [[line.label, line.n, line.every, line.kappa, line.alpha] for line in found],
         _("Agreement"),
+        file="report-agreement",
+        values=[line.values for line in found],
     )
 
 

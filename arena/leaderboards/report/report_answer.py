@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -17,6 +18,7 @@ from arena.leaderboards.boards.duels import (
     say_p,
     say_points,
     say_verdict,
+    three,
 )
 from arena.leaderboards.models import PairResult, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
@@ -84,6 +86,8 @@ def _of_board(column: Column, snapshot: Snapshot, named: bool, draft: Draft) -> 
         [*head, _("A in place of B"), _("B in place of A")],
         [_row(duel, margin) for duel in duels[:PAIRS_SHOWN]],
         caption % words,
+        file="report-answers",
+        values=[(column.board.name, snapshot.pk, *_values(duel)) for duel in duels[:PAIRS_SHOWN]],
     )
     draft.say(
         _(
@@ -142,10 +146,20 @@ def _row(duel: Duel, margin: float) -> list[object]:
     a, b = _names(duel)
     estimate, level = duel.estimate, options_of(duel)[1]
     interval = say_interval(estimate.lower, estimate.upper) if estimate else ""
-    other = Duel(duel.pair, not duel.turned)
     verdict = say_verdict(duel, a, b, margin)
-    ways = [ANSWERS[answer_of(one, level)]() for one in (duel, other)]
+    ways = [ANSWERS[answer]() for answer in _answers(duel, level)]
     return [a, b, say_points(estimate), interval or None, verdict, say_p(duel.pair.p_adjusted), *ways]
+
+
+def _answers(duel: Duel, level: float) -> list[Answer]:
+    """Whether a may stand in place of b, and b in place of a."""
+    return [answer_of(one, level) for one in (duel, Duel(duel.pair, not duel.turned))]
+
+
+def _values(duel: Duel) -> tuple[Any, ...]:
+    pair, ways = duel.pair, _answers(duel, options_of(duel)[1])
+    numbers = (*three(duel.estimate), pair.verdict, pair.p_adjusted)
+    return (*_names(duel), *numbers, *(way.value for way in ways))
 
 
 ANSWERS = {
@@ -180,6 +194,14 @@ def _planned(matter: Matter, plan: AnalysisPlan, draft: Draft) -> None:
             [_("Smallest difference found in four of five tries"), finds, None],
         ],
         _("What was planned, and what was reached"),
+        file="report-planned",
+        values=[
+            ("margin", plan.margin, snapshot and float(snapshot.options["margin"])),
+            ("raters", plan.raters, snapshot and snapshot.counts.get("raters")),
+            ("votes_cast", plan.votes, look and look.got),
+            ("votes_counted", None, snapshot and snapshot.counts["votes"]),
+            ("smallest_difference", found and found.points, None),
+        ],
     )
     if found is not None:
         draft.say(say_answer(found))

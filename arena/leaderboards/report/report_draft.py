@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -50,6 +51,8 @@ class Block:
     dark: str = ""
     html: SafeString | str = ""
     caption: str = ""
+    file: str = ""
+    values: Sequence[tuple[Any, ...]] = ()
 
     @property
     def is_many(self) -> bool:
@@ -76,10 +79,20 @@ class Draft:
         if items:
             self.blocks.append(Block(items=items, caption=caption))
 
-    def lay_out(self, head: Sequence[str], rows: Sequence[Sequence[object]], caption: str = "") -> None:
+    def lay_out(
+        self,
+        head: Sequence[str],
+        rows: Sequence[Sequence[object]],
+        caption: str = "",
+        *,
+        file: str,
+        values: Iterable[tuple[Any, ...]] | None = None,
+    ) -> None:
+        """file: the name of the table (report_files.py), whose rows are these unless `values` are given."""
         if rows:
             told = [[Cell("–" if cell is None else cell) for cell in row] for row in rows]
-            self.blocks.append(Block(head=head, rows=told, caption=caption))
+            exact = [tuple(row) for row in rows] if values is None else list(values)
+            self.blocks.append(Block(head=head, rows=told, caption=caption, file=file, values=exact))
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,14 @@ from arena.battles.models import Exclusion
 from arena.corpus.models import Competitor, Prompt
 from arena.leaderboards import sentences
 from arena.leaderboards.boards import board_page
+from arena.leaderboards.boards.board_facts import worths_of
 from arena.leaderboards.boards.board_rows import FLAGS, in_order, rank_words
 from arena.leaderboards.charts import chart_page
+from arena.leaderboards.charts.chart_files import values_of
 from arena.leaderboards.citation import cite
 from arena.leaderboards.models import PairResult, SnapshotChart, Standing
 from arena.leaderboards.plans.registration_words import LATE
-from arena.leaderboards.reading.reader_page import failures_by_model, read_competitor
+from arena.leaderboards.reading.reader_page import failure_values, failures_by_model, read_competitor
 from arena.leaderboards.reading.reading_models import Reading
 from arena.leaderboards.report.report_agreement import say_agreement
 from arena.leaderboards.report.report_answer import answer
@@ -48,11 +50,14 @@ def _items(matter: Matter, draft: Draft) -> None:
             [f"{s.name} v{s.version}", s.n, s.licence, say_day(s.published_at), s.content_hash or None]
             for s in sets
         ],
+        file="report-prompt-sets",
     )
     prompts = Prompt.objects.filter(prompt_set__in=matter.campaign.prompt_sets.all()).order_by()
-    for name, words in (("category", _("Category")), ("language", _("Language"))):
-        counted = prompts.values_list(name).annotate(n=Count("pk")).order_by("-n", name)
-        draft.lay_out([words, _("Prompts")], [[value or _("not given"), n] for value, n in counted])
+    labels = (("category", "categories", _("Category")), ("language", "languages", _("Language")))
+    for name, names, words in labels:
+        counted = list(prompts.values_list(name).annotate(n=Count("pk")).order_by("-n", name))
+        told = [[value or _("not given"), n] for value, n in counted]
+        draft.lay_out([words, _("Prompts")], told, file=f"report-prompt-{names}", values=counted)
     draft.say(matter.text.sourcing)
     draft.say(matter.text.contamination)
     if not matter.text.sourcing.strip():
@@ -69,6 +74,11 @@ def _baselines(matter: Matter, draft: Draft) -> None:
         [_("Sentinel"), _("Rank"), _("Rating"), _("Won : lost (ties)")],
         [
             [s.competitor.name, rank_words(s), _points(s.rating), f"{s.wins} : {s.losses} ({s.ties})"]
+            for s in sentinels
+        ],
+        file="report-sentinels",
+        values=[
+            (s.competitor.name, s.rank_lower, s.rank_upper, s.rating, s.wins, s.losses, s.ties)
             for s in sentinels
         ],
     )
@@ -96,6 +106,14 @@ def _headline(matter: Matter, draft: Draft) -> None:
             ]
             for s in _standings(matter)
         ],
+        file="report-ratings",
+        values=[
+            (
+                *(s.snapshot_id, s.rank_lower, s.rank_upper, s.competitor.name),
+                *(s.rating, s.lower, s.upper, s.battles, " ".join(s.flags)),
+            )
+            for s in _standings(matter)
+        ],
     )
     _draw(matter, draft, "ratings")
     say_agreement(matter, draft)
@@ -115,14 +133,15 @@ def _breakdowns(matter: Matter, draft: Draft) -> None:
         [_("More of"), _("Points, typical difference"), _("Interval"), _("Twice as much"), _("Interval")],
         [[c.name, c.typical, c.interval, c.doubled, c.doubled_interval] for c in matter.page.coefficients],
         _("What style is worth"),
+        file="report-style",
+        values=[worth.values for worth in worths_of(matter.page.columns[-1].snapshot)],
     )
     draft.say(matter.page.typical)
-    charts = chart_page.build(
-        [c.leaderboard for c in columns if c.leaderboard], _key(matter), "overall"
-    ).charts
-    table = next((chart.table for chart in charts if chart.name == "categories"), None)
-    if table is not None and table.head:
-        draft.lay_out([_("Model"), *table.head], table.rows, _("By category"))
+    charts = chart_page.build([c.leaderboard for c in columns if c.leaderboard], _key(matter), "overall")
+    table = next((chart.table for chart in charts.charts if chart.name == "categories"), None)
+    if table is not None and table.head and charts.rows is not None:
+        values, caption = values_of(charts.rows, "chart-categories"), _("By category")
+        draft.lay_out([_("Model"), *table.head], table.rows, caption, file="report-categories", values=values)
 
 
 def _side_by_side(page: board_page.Page, draft: Draft) -> None:
@@ -140,7 +159,9 @@ def _side_by_side(page: board_page.Page, draft: Draft) -> None:
             ]
         )
     headings = [*(column.heading for column in page.shown), *(words for words, _board in moves)]
-    draft.lay_out([_("Model"), *headings], rows, _("The boards side by side"))
+    values = [row.values for row in page.rows]
+    caption = _("The boards side by side")
+    draft.lay_out([_("Model"), *headings], rows, caption, file="report-boards", values=values)
 
 
 def _bracketed(interval: str) -> str:
@@ -153,7 +174,9 @@ def _key(matter: Matter) -> str:
 
 def _failures(matter: Matter, draft: Draft) -> None:
     kinds, lines, read = failures_by_model(matter.campaign)
-    draft.lay_out([_("Model"), *kinds], [[line.name, *line.counts] for line in lines])
+    told = [[line.name, *line.counts] for line in lines]
+    values = failure_values(kinds, lines)
+    draft.lay_out([_("Model"), *kinds], told, file="report-failures", values=values)
     readings = Reading.objects.filter(battle__campaign=matter.campaign).exclude(failure=Reading.Failure.NONE)
     readings = readings.select_related("battle__prompt", "battle__competitor_a", "battle__competitor_b")
     draft.lay_out(
@@ -168,6 +191,7 @@ def _failures(matter: Matter, draft: Draft) -> None:
             for reading in readings[:READ_SHOWN]
         ],
         _("Read battles with a failure"),
+        file="report-read",
     )
     if read < READ_ENOUGH:
         words = _("Battles read: %(read)d of the %(enough)d that a failure analysis should rest on.")
@@ -181,12 +205,15 @@ def _undecided(matter: Matter, draft: Draft) -> None:
     pairs = matter.snapshot.pairs.select_related("first", "second")
     counted = dict(pairs.order_by().values_list("verdict").annotate(n=Count("pk")))
     words = dict(PairResult.Verdict.choices)
-    draft.lay_out([_("Verdict"), _("Pairs")], [[words[verdict], n] for verdict, n in sorted(counted.items())])
+    verdicts = sorted(counted.items())
+    told = [[words[verdict], n] for verdict, n in verdicts]
+    draft.lay_out([_("Verdict"), _("Pairs")], told, file="report-verdicts", values=verdicts)
     open_ = pairs.exclude(verdict=PairResult.Verdict.DIFFERENT)
     caption = _("Pairs that are not told apart")
     if (n_open := open_.count()) > PAIRS_SHOWN:
         shown = {"shown": PAIRS_SHOWN, "all": f"{n_open:,}"}
         caption = _("Pairs that are not told apart: of %(all)s the %(shown)d nearest to it") % shown
+    nearest = list(open_.order_by(F("p").asc(nulls_last=True), "pk")[:PAIRS_SHOWN])
     draft.lay_out(
         [_("Pair"), _("Verdict"), _("Points"), interval_heading(), _("p (Holm)")],
         [
@@ -197,9 +224,17 @@ def _undecided(matter: Matter, draft: Draft) -> None:
                 _interval(p.lower, p.upper),
                 None if p.p_adjusted is None else f"{p.p_adjusted:.3f}",
             ]
-            for p in open_.order_by(F("p").asc(nulls_last=True), "pk")[:PAIRS_SHOWN]
+            for p in nearest
         ],
         caption,
+        file="report-undecided",
+        values=[
+            (
+                *(p.snapshot_id, p.first.name, p.second.name),
+                *(p.difference, p.lower, p.upper, p.verdict, p.p_adjusted),
+            )
+            for p in nearest
+        ],
     )
     draft.list_out(
         [f"{one.text} ({one.boards})" if one.boards else one.text for one in matter.page.care.every],
@@ -210,6 +245,7 @@ def _undecided(matter: Matter, draft: Draft) -> None:
         [_("Exclusion"), _("Reason")],
         [[rule, reason] for rule, reason in excluded],
         _("What was left out, and why"),
+        file="report-exclusions",
     )
 
 
@@ -227,6 +263,14 @@ def _again(matter: Matter, draft: Draft) -> None:
                 s.seed,
                 s.code_version,
             ]
+            for heading, s in snapshots
+        ],
+        file="report-snapshots",
+        values=[
+            (
+                *(heading, s.pk, s.cutoff.isoformat(), s.plan_id is not None),
+                *(s.vote_digest, s.seed, s.code_version),
+            )
             for heading, s in snapshots
         ],
     )
@@ -266,6 +310,11 @@ def _plans(matter: Matter, draft: Draft) -> None:
             for plan, when in frozen
         ],
         _("Analysis plans"),
+        file="report-plans",
+        values=[
+            (plan.version, plan.frozen_at and plan.frozen_at.isoformat(), when, plan.margin, plan.sha256)
+            for plan, when in frozen
+        ],
     )
 
 

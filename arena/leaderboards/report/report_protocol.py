@@ -35,11 +35,13 @@ def protocol(matter: Matter, draft: Draft) -> None:
     draft.lay_out(
         [_("Model"), _("Organisation"), _("Licence"), _("Responses"), _("Answered as")],
         list(_competitors(matter.campaign)),
+        file="report-models",
     )
     draft.lay_out(
         [_("Judge"), _("Model"), _("Rubric"), _("Asked"), _("Judgments")],
         list(_judges(matter.campaign)),
         _("Judges"),
+        file="report-judges",
     )
 
 

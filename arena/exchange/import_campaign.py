@@ -37,7 +37,7 @@ from arena.exchange.import_campaign_plans import (
     bring_plans,
     bring_report_text,
 )
-from arena.exchange.import_campaign_return import Return, Row, moment, prompt_key, put
+from arena.exchange.import_campaign_return import Return, Row, any_moment, moment, prompt_key, put
 from arena.exchange.import_prompts import as_prompt, content
 from arena.exchange.import_responses import as_response
 from arena.exchange.import_votes import find_campaign
@@ -162,7 +162,7 @@ def _new_campaign(back: Return, about: Row) -> Campaign:
     since: Row = {"plain_text": False}  # of exports made before there was the choice
     try:
         told = {name: (since | about)[name] for name in CAMPAIGN_FIELDS}
-        told |= {name: moment(about[name]) for name in CAMPAIGN_TIMES}
+        told |= {name: any_moment(about[name]) for name in CAMPAIGN_TIMES}
         campaign = Campaign(team=back.team, slug=back.slug, name=about["name"], **told)
         campaign.full_clean()
     except ValidationError as error:

@@ -17,7 +17,15 @@ from arena.campaigns.models import Guide
 from arena.exchange.formats.canonical import PARSERS
 from arena.exchange.formats.cells import Cells
 from arena.exchange.formats.problems import RefusedError
-from arena.exchange.import_campaign_return import Fought, Return, Row, moment, prompt_key, put
+from arena.exchange.import_campaign_return import (
+    Fought,
+    Return,
+    Row,
+    any_moment,
+    moment,
+    prompt_key,
+    put,
+)
 from arena.exchange.models import Origin
 from arena.raters.models import Rater
 
@@ -139,7 +147,7 @@ def _battle(back: Return, row: Row) -> Battle:
             propensity=row["propensity"],
             gold_id=back.golds[row["gold"]] if row["gold"] else None,
             drawn_at=_needed_moment(row["drawn_at"]),
-            expires_at=moment(row["expires_at"]),
+            expires_at=any_moment(row["expires_at"]),
             **others,
         )
     )

@@ -10,11 +10,14 @@ from typing import Any
 
 from django.db.models import Model
 
+from arena.campaigns.models import Campaign
 from arena.corpus.label_models import LabelChange, SpotCheck
 from arena.exchange.export_plans import PLAN
 from arena.exchange.exports import REPORT_FIELDS
+from arena.exchange.formats.cells import CellError
 from arena.exchange.import_campaign_return import Return, Row, moment, prompt_key, put
 from arena.judging.calibration_models import Calibration, CalibrationLabel
+from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.reckoning import Reckoning
 from arena.leaderboards.report.report_models import ReportText
@@ -41,13 +44,37 @@ def bring_label_changes(back: Return) -> None:
 
 
 def bring_plans(back: Return) -> None:
+    versions: dict[int, AnalysisPlan] = {}
+
     def plan(row: Row) -> list[Model]:
         told = _read_plan(row)
         fields = {name: told[name] for name in PLAN if not name.endswith("_at")}
         fields |= {name: moment(told[name]) for name in ("created_at", "frozen_at")}
-        return [back.numbered(AnalysisPlan(campaign=back.campaign, **fields))]
+        made = back.numbered(AnalysisPlan(campaign=back.campaign, **fields))
+        _check_plan(made)
+        put(versions, made.version, made)
+        return [made]
 
     back.bring("analysis_plans", plan)
+
+
+def _check_plan(plan: AnalysisPlan) -> None:
+    """What no form would have taken, and what its hash doesn't vouch for."""
+    known = [board.name for board in BOARDS]
+    if not isinstance(plan.boards, list) or [name for name in plan.boards if name not in known]:
+        raise CellError("boards", f"{plan.boards!r} should list boards, of {', '.join(known)}")
+    if isinstance(plan.margin, bool) or not isinstance(plan.margin, int | float):
+        raise CellError("margin", f"{plan.margin!r} is no number")
+    plan.clean_fields(exclude=("campaign", "frozen_by", "boards", "reckoned"))
+    plan.margin = float(plan.margin)  # as it is hashed
+    if plan.hard_at_least is not None and plan.hard_at_least not in range(1, Campaign.HARD_CRITERIA + 1):
+        raise CellError("hard_at_least", f"{plan.hard_at_least!r} isn't from 1 to {Campaign.HARD_CRITERIA}")
+    wanted = plan.hash_content() if plan.frozen_at else ""
+    if plan.sha256 != wanted:
+        said = f"the plan as it stands here has the SHA-256 {wanted}" if wanted else "a draft has none"
+        raise CellError("sha256", f"{plan.sha256!r}, but {said}: it isn't what was frozen")
+    if plan.frozen_at and plan.campaign.created_at and plan.frozen_at >= plan.campaign.created_at:
+        raise CellError("frozen_at", "it is later than the import")
 
 
 def _read_plan(row: Row) -> Row:

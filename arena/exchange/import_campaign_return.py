@@ -313,6 +313,14 @@ def prompt_key(row: Row) -> tuple[Any, ...]:
 
 
 def moment(text: str | None) -> datetime | None:
+    """When something was: no time to come."""
+    found = any_moment(text)
+    if found is not None and found > timezone.now():
+        raise ValueError(f"{text!r} is in the future")
+    return found
+
+
+def any_moment(text: str | None) -> datetime | None:
     if text is None:
         return None
     found = parse_datetime(text)

@@ -1,29 +1,43 @@
 """What was planned, labelled, calibrated and written about a campaign comes back with it."""
 
+import json
+import re
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
 
 from arena.battles import seals
 from arena.battles.models import Battle, Vote
 from arena.battles.seal_models import Seal
-from arena.campaigns.models import Guide
+from arena.campaigns.models import Campaign, Guide
 from arena.corpus.label_models import LabelChange, SpotCheck
 from arena.corpus.labels import set_labels
 from arena.corpus.models import HARD_CRITERIA, Prompt, PromptSet
 from arena.corpus.redaction import redact_prompt
 from arena.endpoints.models import Endpoint
 from arena.exchange.export_schema import TABLES
-from arena.exchange.exports import CAMPAIGN_TIMES
+from arena.exchange.exports import CAMPAIGN_TIMES, SUMS, sums
 from arena.judging.calibration import fix_labels, wordings_of
 from arena.judging.calibration_models import Calibration, CalibrationLabel
 from arena.judging.models import Judge, JudgeRun, Judgment, Rubric
+from arena.leaderboards.citation import cite
+from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting.judged_rows import of_panel
+from arena.leaderboards.fitting.snapshots import options_for
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.plan import Plan
 from arena.leaderboards.plans.reckoning import reckon_with
+from arena.leaderboards.plans.registration import plans_of, registered_under
+from arena.leaderboards.plans.registration_words import chosen_margin, say_status
 from arena.leaderboards.reading.reading_models import Reading
 from arena.leaderboards.report.report_models import ReportText
-from arena.raters.models import Rater
+from arena.raters.models import Membership, Rater, Role
 
 from .used_campaign import people_say, table
 
@@ -63,24 +77,155 @@ def test_a_frozen_plan_comes_back_and_decides_the_same_boards(used, there_and_ba
     assert after == before and len(before[1]) == 2
 
 
-def test_a_board_taken_after_it_came_back_stands_under_the_same_plan(used, there_and_back, cast, tmp_path):
+def planned(used, cast, amended=False, late=False):
+    """A campaign of long ago whose plan was frozen before its votes, or after them; amended or not."""
+    small = used()
+    Campaign.objects.update(created_at=LONG_AGO - timedelta(days=1))
+    plan = AnalysisPlan(campaign=small.campaign, question="Which?", margin=25.0, boards=["overall"])
+    plan.save()
+    assert plan.freeze(cast.carol)
+    if not late:
+        AnalysisPlan.objects.update(created_at=LONG_AGO, frozen_at=LONG_AGO)
+    if amended:
+        later = AnalysisPlan.objects.create(
+            campaign=small.campaign, version=2, question="And?", margin=400.0, ties="drop", both_bad="drop"
+        )
+        assert later.freeze(cast.carol)
+    return small
+
+
+FILE = "its plan and votes came from a file, and what was registered where they were collected can’t be"
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["before the votes", "after them"])
+def test_a_board_of_a_campaign_that_came_back_explores_and_tells_what_the_file_says(
+    used, there_and_back, cast, tmp_path, late
+):
+    def say(campaign):
+        ratings = people_say(campaign)
+        snapshot = campaign.leaderboards.order_by("pk")[0].snapshots.get()
+        return ratings, snapshot.options, snapshot.plan and snapshot.plan.version, snapshot
+
+    before, after = there_and_back(lambda: planned(used, cast, late=late), say)
+    assert after[:2] == before[:2] and after[1]["margin"] == 25.0
+    assert (before[2], after[2]) == (None if late else 1, None)
+    assert {row["plan"] for row in table(tmp_path / "out", "snapshots")} == ({None} if late else {1, None})
+    there = "it wasn’t registered there either" if late else "it was registered there under analysis plan 1"
+    assert say_status(after[3]) == f"exploratory: {FILE} checked here (by the file {there})"
+    assert "Exploratory." in cite(after[3])
+    assert "came from a file: when it was chosen can’t be checked here" in chosen_margin(after[3]).words
+
+
+def test_the_pages_of_plans_say_that_they_came_from_a_file(used, there_and_back, cast, client):
+    there_and_back(lambda: planned(used, cast, amended=True), people_say)
+    campaign = Campaign.objects.get()
+    admin = User.objects.create_user("dana")
+    Membership.objects.create(user=admin, team=campaign.team, role=Role.ADMIN)
+    client.force_login(admin)
+    said = "It came from a file with its campaign, and when it was frozen can’t be checked here"
+    for page in ("analysis-plan", "board-plan"):
+        assert said in client.get(reverse(page, args=[campaign.slug])).content.decode()
+    report = client.get(reverse("board-report", args=[campaign.slug])).content.decode()
+    assert "elsewhere, and when can’t be checked here: every board is exploratory" in report
+
+
+def test_boards_of_judges_follow_the_same_plan_after_they_came_back(used, there_and_back, cast):
     def make():
-        small = used()
-        plan = AnalysisPlan.objects.create(campaign=small.campaign, question="Which?", boards=["overall"])
-        assert plan.freeze(cast.carol)
-        AnalysisPlan.objects.update(frozen_at=LONG_AGO)
+        small = planned(used, cast, amended=True)
+        judge = Judge.objects.create(team=small.campaign.team, name="weigher")
+        run = JudgeRun.objects.create(campaign=small.campaign, kind="asked", status="completed")
+        run.judges.add(judge)
+        for battle in Battle.objects.order_by("pk"):
+            Judgment.objects.create(
+                run=run, judge=judge, battle=battle, outcome="model_a", resolved_at=timezone.now()
+            )
         return small
 
-    def plans(campaign):
-        people_say(campaign)
-        return sorted(
-            campaign.leaderboards.exclude(snapshots=None).values_list("name", "snapshots__plan__version"),
-            key=str,
-        )
+    def say(campaign):
+        boards = ensure_leaderboards(campaign)
+        return {board.name: (plans_of(board).followed.version, options_for(board)) for board in boards}
 
-    before, after = there_and_back(make, plans)
-    assert after == before and {version for _name, version in before} == {1, None}
-    assert {row["plan"] for row in table(tmp_path / "out", "snapshots")} == {1, None}
+    before, after = there_and_back(make, say)
+    assert after == before and {version for version, _options in before.values()} == {1}
+    assert len(before) > 3
+
+
+def test_a_plan_frozen_here_before_any_vote_registers_though_an_older_one_came_along(
+    make_campaign, there_and_back, cast
+):
+    def make():
+        small = make_campaign()
+        Campaign.objects.update(created_at=LONG_AGO - timedelta(days=1))
+        plan = AnalysisPlan.objects.create(campaign=small.campaign, question="?", boards=["overall"])
+        assert plan.freeze(cast.carol)
+        return small
+
+    there_and_back(make, lambda _campaign: None)
+    campaign = Campaign.objects.get()
+    overall = ensure_leaderboards(campaign)[0]
+    assert registered_under(overall) is None
+    plan = AnalysisPlan.objects.create(campaign=campaign, version=2, question="?", boards=["overall"])
+    assert plan.freeze(cast.carol)
+    assert registered_under(overall) == plan
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"sha256": "0" * 64}, "line 1, column sha256: .*isn't what was frozen"),
+        ({"question": "Another?"}, "line 1, column sha256: .*isn't what was frozen"),
+        ({"margin": -5}, "line 1, column margin: "),
+        ({"ties": "zzz"}, "line 1, column ties: "),
+        ({"boards": ["best"]}, "line 1, column boards: .*overall, hard, style"),
+        ({"boards": "overall"}, "line 1, column boards: "),
+        ({"votes": -1}, "line 1, column votes: "),
+        ({"hard_at_least": 9}, "line 1, column hard_at_least: "),
+        ({"frozen_at": "2999-01-01T00:00:00+00:00"}, "line 1: .*is in the future"),
+        ({"created_at": "2999-01-01T00:00:00+00:00"}, "line 1: .*is in the future"),
+    ],
+)
+def test_a_plan_that_no_form_would_have_taken_is_refused_by_file_and_line(
+    used, there_and_back, cast, tmp_path, change, said
+):
+    altered(there_and_back, lambda: planned(used, cast), tmp_path / "out", "analysis_plans", change)
+    with pytest.raises(CommandError) as refused:
+        call_command("import_campaign", str(tmp_path / "out"))
+    assert re.search(said, str(refused.value)) and "analysis_plans.jsonl" in str(refused.value)
+    assert not Campaign.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("votes", "voted_at"),
+        ("votes", "retracted_at"),
+        ("battles", "drawn_at"),
+        ("label_changes", "at"),
+        ("prompt_sets", "published_at"),
+    ],
+)
+def test_what_was_in_the_future_is_refused_by_file_and_line(used, there_and_back, tmp_path, name, column):
+    def make():
+        small = used()
+        set_labels({Prompt.objects.earliest("pk").pk: {"creativity": True}}, source="hand", by="carol")
+        return small
+
+    altered(there_and_back, make, tmp_path / "out", name, {column: "2999-01-01T00:00:00+00:00"})
+    with pytest.raises(CommandError, match=rf"line 1: {name}.jsonl: .*2999.* is in the future"):
+        call_command("import_campaign", str(tmp_path / "out"))
+    assert not Campaign.objects.exists()
+
+
+def altered(there_and_back, make, folder, name, change) -> None:
+    """The export with another first row of that table, and sums that go with it; nothing is here any more."""
+    with transaction.atomic():
+        there_and_back(make, lambda _campaign: None)
+        transaction.set_rollback(True)
+    rows = table(folder, name)
+    assert set(change) <= set(rows[0])
+    lines = [json.dumps(row) + "\n" for row in (rows[0] | change, *rows[1:])]
+    (folder / "jsonl" / f"{name}.jsonl").write_text("".join(lines))
+    (folder / SUMS).write_text(sums(folder))
 
 
 def test_labels_are_as_they_were_on_each_day(used, there_and_back, cast):

@@ -81,6 +81,11 @@ class AnalysisPlan(models.Model):
     def __str__(self) -> str:
         return f"analysis plan {self.version} of {self.campaign_id}"
 
+    @property
+    def came_from_file(self) -> bool:
+        """Frozen elsewhere: no plan of this installation is older than its campaign."""
+        return self.frozen_at is not None and self.frozen_at < self.campaign.created_at
+
     def content(self) -> dict[str, Any]:
         names = ("question", "margin", "ties", "both_bad", "boards", "raters", "votes")
         told = {name: getattr(self, name) for name in names}

@@ -19,7 +19,7 @@ def board_plan(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = get_visible_campaign(request, campaign)
     plans = plans_of(Leaderboard(campaign=shown))
     followed = plans.followed
-    frozen = shown.analysis_plans.frozen().order_by("-version")
+    frozen = shown.analysis_plans.frozen().select_related("campaign").order_by("-version")
     told = [
         {
             "plan": plan,
@@ -27,6 +27,7 @@ def board_plan(request: HttpRequest, campaign: str) -> HttpResponse:
             "answer": told_of(plan),
             "changes": say_changes(followed, plan) if followed and plan in plans.amendments else [],
             "is_late": plan in plans.late,
+            "from_file": plan.came_from_file,
             "governs": plan == plans.before,
             "is_unchanged": plan.hash_content() == plan.sha256,
         }

@@ -26,7 +26,7 @@ class Plans:
 
     followed: the one whose policies and margin the board is fitted with. The last frozen before the first
     vote cast here, on boards of judges before the first judgment too; where none was, the newest.
-    registers: nobody can have seen an outcome before it was frozen.
+    registers: nobody can have seen an outcome before it was frozen, and that was here.
     is_first: it came before all votes by their own times, those of files too.
     """
 
@@ -57,13 +57,14 @@ def plans_of(leaderboard: Leaderboard, shown: Sequence[Snapshot] | None = None) 
     """shown: snapshots on a page that only reads. What they were registered under, or boards beside them,
     saves looking through all votes for one that came before.
     """
-    frozen = list(AnalysisPlan.objects.frozen().filter(campaign=leaderboard.campaign_id).order_by("version"))
+    of_campaign = AnalysisPlan.objects.frozen().filter(campaign=leaderboard.campaign_id)
+    frozen = list(of_campaign.select_related("campaign").order_by("version"))
     known = None if shown is None or not frozen else _stored(leaderboard, shown)
     for plan in reversed(frozen):
-        if plan.pk == known:
+        if plan.pk == known and not plan.came_from_file:
             return Plans(frozen, plan, registers=True, is_first=True)
         if plan.frozen_at and not own_before(leaderboard, plan.frozen_at):
-            registers = not anything_before(leaderboard, plan.frozen_at)
+            registers = not (plan.came_from_file or anything_before(leaderboard, plan.frozen_at))
             return Plans(frozen, plan, registers, not _votes_before(leaderboard, plan.frozen_at).exists())
     if frozen and leaderboard.source != Leaderboard.Source.RATERS:
         # A judge came before every plan: what people's boards follow no amendment changes.
@@ -94,7 +95,8 @@ def options_of(plan: AnalysisPlan | None) -> dict[str, Any]:
 def registered_under(leaderboard: Leaderboard, hard_at_least: int | None = None) -> AnalysisPlan | None:
     """The last plan frozen before the board's first vote, if it names the board; None: the board explores.
 
-    Votes from a file explore too, whatever day it names: nobody here knows who had seen them before.
+    Votes from a file explore too, whatever day it names: nobody here knows who had seen them before. So do
+    those of a campaign that came with its plan from a file, which may have been written afterwards.
     hard_at_least: criteria by which a snapshot told hard prompts; else those of the campaign as it stands.
     """
     plan = plans_of(leaderboard).before
@@ -163,11 +165,13 @@ def board_name(leaderboard: Leaderboard) -> str:
     return ""
 
 
+def recorded_in(leaderboard: Leaderboard) -> QuerySet[Vote]:
+    return Vote.objects.filter(battle__campaign=leaderboard.campaign_id, battle__kind=Battle.Kind.RECORDED)
+
+
 def anything_before(leaderboard: Leaderboard, at: datetime) -> bool:
     """Had anybody seen an outcome of this campaign, of people or of a judge that the board counts?"""
-    votes = Vote.objects.filter(battle__campaign=leaderboard.campaign_id)
-    recorded = votes.filter(battle__kind=Battle.Kind.RECORDED)
-    voted = _votes_before(leaderboard, at).exists() or recorded.exists()
+    voted = _votes_before(leaderboard, at).exists() or recorded_in(leaderboard).exists()
     if voted or leaderboard.source == Leaderboard.Source.RATERS:
         return voted
     judged = Judgment.objects.filter(run__campaign=leaderboard.campaign_id)

@@ -24,6 +24,7 @@ from arena.leaderboards.plans.registration import (
     options_of,
     plans_of,
     published_since_votes,
+    recorded_in,
     relabelled_since_votes,
 )
 
@@ -81,7 +82,7 @@ def _status(snapshot: Snapshot, plans: Plans) -> tuple[str, str]:
     """How it stands to the plan, and which look it is; boards most often share the plan of `plans`."""
     before = plans.before
     under = before if before is not None and before.pk == snapshot.plan_id else snapshot.plan
-    if under is not None:
+    if under is not None and not under.came_from_file:
         told = _("registered under analysis plan %(version)d") % {"version": under.version}
         found, look = reckon(under), look_of(snapshot, under)
         if found is not None and not found.answers:
@@ -98,11 +99,27 @@ def _reason(snapshot: Snapshot, plans: Plans) -> str:
         return _("no analysis plan was frozen")
     if plans.before is not None:
         return _why_not_under(plan, snapshot) or _why_not_then(snapshot, plans)
+    if plan.came_from_file:
+        return _why_not_under(plan, snapshot) or _of_file(plan, snapshot, plans)
     first = plans.frozen[0]
     if first.frozen_at is not None and first.frozen_at > snapshot.cutoff:
         return _("analysis plan %(version)d was frozen after this snapshot") % {"version": first.version}
     of = {"version": plan.version if plans.amendments else first.version}
     return _("analysis plan %(version)d was %(late)s") % (of | {"late": LATE})
+
+
+def _of_file(plan: AnalysisPlan, snapshot: Snapshot, plans: Plans) -> str:
+    """Of a campaign that came back from an export: what that says of itself is told, and not believed."""
+    there = (
+        _("by the file it was registered there under analysis plan %(version)d")
+        if plans.is_first and not recorded_in(snapshot.leaderboard).exists()
+        else _("by the file it wasn’t registered there either")
+    )
+    told = _(
+        "its plan and votes came from a file, and what was registered where they were collected can’t be"
+        " checked here (%(there)s)"
+    )
+    return told % {"there": there % {"version": plan.version}}
 
 
 def _why_not_under(plan: AnalysisPlan, snapshot: Snapshot) -> str:
@@ -163,6 +180,12 @@ def chosen_margin(snapshot: Snapshot) -> ChosenMargin:
     if plan == plans.before:
         told = _("The margin of %(margin)s points is that of %(plan)s, which didn’t name this board.")
         return ChosenMargin(told % words)
+    if plan.came_from_file:
+        told = _(
+            "Exploratory: the margin of %(margin)s points is that of %(plan)s, which came from a file: when"
+            " it was chosen can’t be checked here."
+        )
+        return ChosenMargin(told % words, is_late=True)
     if plan == plans.followed and plans.is_first:
         told = _(
             "Exploratory: the margin of %(margin)s points is that of %(plan)s, before which somebody may have"

@@ -299,8 +299,10 @@ def _plans(matter: Matter, draft: Draft) -> None:
         "frozen before the first vote, but somebody may have seen what came from files: every board is"
         " exploratory"
     )
+    elsewhere = _("elsewhere, and when can’t be checked here: every board is exploratory")
     when_of = {plan.pk: amends for plan in plans.amendments}
     when_of[plans.followed.pk] = before if plans.before else beside if plans.is_first else late
+    when_of |= {plan.pk: elsewhere for plan in plans.frozen if plan.came_from_file}
     frozen = [(plan, when_of.get(plan.pk, late)) for plan in plans.late]
     frozen = [(plans.before, before), *frozen] if plans.before else frozen
     draft.lay_out(

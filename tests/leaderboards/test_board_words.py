@@ -131,10 +131,11 @@ def test_a_feature_that_style_control_left_out_is_worth_nothing_to_warn_of(overa
 )
 def test_an_exploratory_board_says_why(overall, frozen, boards, said):
     Battle.objects.update(kind="regular", rater=None)  # as if given out here
+    campaign = overall.leaderboard.campaign
+    campaign.created_at = overall.cutoff - timedelta(days=9)
+    campaign.save()
     at = overall.cutoff + frozen
-    plan = AnalysisPlan.objects.create(
-        campaign=overall.leaderboard.campaign, question="?", boards=boards, frozen_at=at
-    )
+    plan = AnalysisPlan.objects.create(campaign=campaign, question="?", boards=boards, frozen_at=at)
     assert say_registered([overall]) == [said]
     known = {"cutoff": overall.cutoff, "counts": overall.counts}
     registered = Snapshot(leaderboard=overall.leaderboard, plan=plan, **known)

@@ -6,7 +6,7 @@ findings about a prompt and may come after publishing. A redacted prompt is hash
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db import transaction
@@ -41,8 +41,12 @@ def content_hash(prompt_set: PromptSet) -> str:
     """sha256 over the prompts' hashes, one a line, in the order of the prompts' ids by code points."""
     prompts = prompt_set.prompts.values(*HASHED, "tombstone").iterator()
     # Sorted here: databases order text by rules of their own.
-    hashes = sorted((prompt["external_id"], prompt_hash(prompt)) for prompt in prompts)
-    return hashlib.sha256("".join(f"{line}\n" for _id, line in hashes).encode()).hexdigest()
+    return hash_over((prompt["external_id"], prompt_hash(prompt)) for prompt in prompts)
+
+
+def hash_over(hashes: Iterable[tuple[str, str]]) -> str:
+    """Of the prompts' ids and hashes."""
+    return hashlib.sha256("".join(f"{line}\n" for _id, line in sorted(hashes)).encode()).hexdigest()
 
 
 def prompt_hash(prompt: Mapping[str, Any]) -> str:

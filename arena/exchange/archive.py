@@ -6,9 +6,12 @@ isn't believed, and of files that nobody reads only the sums are taken.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
+import lzma
+import shutil
 import struct
 import tempfile
 import zipfile
@@ -29,11 +32,22 @@ READ = frozenset({SUMS, ABOUT, *(f"jsonl/{table.name}.jsonl" for table in TABLES
 MOST_FILES = 1_000
 LARGEST_ABOUT = 8 * 1024 * 1024  # bytes; of the sums, too
 _CHUNK = 1 << 20
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError, RuntimeError)
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    struct.error,
+    ValueError,
+    OverflowError,
+    MemoryError,
+    RuntimeError,  # of an encrypted one; NotImplementedError of a method that isn't known
+    OSError,  # of a place in it that can't be
+)
 
 
 @contextmanager
-def opened(source: Path | bytes, most_bytes: int | None = None, place: Path | None = None) -> Iterator[Path]:
+def opened(source: Path | bytes, most_bytes: int, place: Path | None = None) -> Iterator[Path]:
     """The export's folder, its sums checked.
 
     `most_bytes`: what an archive may hold when it is unpacked; `place`: where it is.
@@ -52,6 +66,8 @@ def opened(source: Path | bytes, most_bytes: int | None = None, place: Path | No
             with zipfile.ZipFile(packed) as archive:
                 _Unpacking(archive, folder, most_bytes).do()
         except _DAMAGED as error:
+            if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+                raise RefusedError(f"{folder.parent} is full; make room and try again") from error
             raise RefusedError(f"the archive is damaged ({error}); get the export again") from error
         yield folder
 
@@ -72,19 +88,32 @@ def about_of(folder: Path) -> dict[str, Any]:
     try:
         about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         layout = about["layout"]
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except KeyError as error:
+        raise RefusedError(f"{ABOUT}: {error} is missing; get the export again") from error
+    except (TypeError, ValueError, RecursionError, OSError) as error:
         raise RefusedError(f"{ABOUT}: {type(error).__name__}: {error}") from error
-    if layout != LAYOUT:
+    if type(layout) is not int or layout != LAYOUT:
         raise RefusedError(f"the export has the layout {layout}; this version reads {LAYOUT}")
     return about
 
 
 def check_sums(folder: Path) -> None:
-    """Every file that the sums name is there and is as it was exported."""
+    """Every file that the sums name is there and is as it was exported, and they name every file."""
     if not (folder / SUMS).is_file():
         raise RefusedError(f"{folder.name} is no export: it has no {SUMS}")
-    wanted = sums_in((folder / SUMS).read_bytes())
-    _compare(wanted, {name: digest_of(folder / name) for name in wanted if (folder / name).is_file()})
+    try:
+        told, files = (folder / SUMS).read_bytes(), [path for path in folder.rglob("*") if path.is_file()]
+        _compare(sums_in(told), {str(path.relative_to(folder)): digest_of(path) for path in files})
+    except OSError as error:
+        raise RefusedError(f"{folder.name} can't be read: {error}") from error
+
+
+def named_in(about: dict[str, Any]) -> str:
+    """The campaign's address where it comes from."""
+    slug = about.get("campaign")
+    if not isinstance(slug, str) or not slug:
+        raise RefusedError(f"{ABOUT}: campaign: is missing; get the export again, or name an address")
+    return slug
 
 
 def sums_in(told: bytes) -> dict[str, str]:
@@ -104,8 +133,12 @@ def _compare(wanted: dict[str, str], found: dict[str, str]) -> None:
             raise RefusedError(f"{name} is missing from the export")
         if found[name] != digest:
             raise RefusedError(f"{name} isn't as it was exported; get the export again")
-    if ABOUT not in wanted:
-        raise RefusedError(f"{ABOUT} is missing from the export")
+    for name in (ABOUT, *sorted(READ - {SUMS, ABOUT})):
+        if name not in wanted:
+            raise RefusedError(f"{name} is missing from the export, by its {SUMS}; get the export again")
+    for name in sorted(found.keys() - wanted.keys() - {SUMS}):
+        if not name.startswith(".") and "/." not in name:  # what file managers leave behind
+            raise RefusedError(f"{name[:200]} isn't in {SUMS}: the export had no such file; take it out")
 
 
 def _is_inside(name: str) -> bool:
@@ -117,7 +150,7 @@ def _is_inside(name: str) -> bool:
 class _Unpacking:
     archive: zipfile.ZipFile
     folder: Path
-    most_bytes: int | None
+    most_bytes: int
     unpacked: int = 0
 
     def do(self) -> None:
@@ -125,6 +158,7 @@ class _Unpacking:
         sums = next(entry for name, entry in entries.items() if name == SUMS)
         if sums.file_size > LARGEST_ABOUT or entries.get(ABOUT, sums).file_size > LARGEST_ABOUT:
             raise RefusedError(f"{SUMS} or {ABOUT} is larger than {LARGEST_ABOUT >> 20} MB")
+        self._look_for_room(entries)
         found = {name: self._take(name, entry) for name, entry in entries.items()}
         _compare(sums_in((self.folder / SUMS).read_bytes()), found)
 
@@ -161,14 +195,27 @@ class _Unpacking:
                     self._copy(packed, digest, file)
         return digest.hexdigest()
 
+    def _refuse_more(self, size: int) -> None:
+        if size > self.most_bytes:
+            raise RefusedError(
+                f"unpacked, the archive holds more than {self.most_bytes >> 20:,} MB; "
+                "bring it in with manage.py import_campaign, whose --unpacked-gb says how much it may hold"
+            )
+
+    def _look_for_room(self, entries: dict[str, zipfile.ZipInfo]) -> None:
+        """No entry gives more than it says."""
+        self._refuse_more(sum(entry.file_size for entry in entries.values()))
+        needed = sum(entry.file_size for name, entry in entries.items() if name in READ)
+        if needed > (free := shutil.disk_usage(self.folder).free):
+            raise RefusedError(
+                f"unpacked, the archive needs {needed >> 20:,} MB in {self.folder.parent}, where "
+                f"{free >> 20:,} MB are free; make room and try again"
+            )
+
     def _copy(self, packed: IO[bytes], digest: Any, file: IO[bytes] | None) -> None:
         while chunk := packed.read(_CHUNK):
             self.unpacked += len(chunk)
-            if self.most_bytes is not None and self.unpacked > self.most_bytes:
-                raise RefusedError(
-                    f"unpacked, the archive holds more than {self.most_bytes >> 20:,} MB; "
-                    "bring it in with manage.py import_campaign"
-                )
+            self._refuse_more(self.unpacked)
             digest.update(chunk)
             if file:
                 file.write(chunk)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.corpus.label_models import LabelChange, SpotCheck
-from arena.corpus.models import HARD_CRITERIA, Response
+from arena.corpus.models import HARD_CRITERIA, PromptSet, Response
 from arena.exchange.export_extract import CHUNK, Extract, Rows, prompt_named
 
 STYLE_COUNTS = ("characters", "words", "headings", "list_items", "bold", "code_blocks", "emoji")
@@ -19,9 +19,14 @@ def prompt_sets(extract: Extract) -> Rows:
             "licence": row.licence,
             "internal": row.is_internal,
             "status": row.status,
-            "content_hash": row.content_hash,
+            "content_hash": "" if _leaves_prompts_behind(extract, row) else row.content_hash,
             "published_at": row.published_at,
         }
+
+
+def _leaves_prompts_behind(extract: Extract, prompt_set: PromptSet) -> bool:
+    """One that the campaign doesn't use any more goes with the prompts of its battles alone."""
+    return prompt_set.prompts.exclude(pk__in=extract.prompts.values("pk")).exists()
 
 
 def prompts(extract: Extract) -> Rows:

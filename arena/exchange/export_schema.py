@@ -42,7 +42,11 @@ TABLES: tuple[TableSchema, ...] = (
         ("licence", "text", "under which the prompts may be used"),
         ("internal", "flag", "never to be sent to an endpoint that isn't internal"),
         ("status", "text", "draft, published or retired"),
-        ("content_hash", "text", "sha256 over the prompts of a published set"),
+        (
+            "content_hash",
+            "text",
+            "sha256 over the prompts of a published set; empty: a draft, or a set of which some are left out",
+        ),
         ("published_at", "time", ""),
     ),
     table(

@@ -6,29 +6,28 @@ Texts are stored first, in short transactions and hidden; then everything appear
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from itertools import tee
 from math import inf
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, connection, transaction
 
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response
 from arena.corpus.names import name_key
+from arena.corpus.publishing import HASHED, hash_over, prompt_hash
 from arena.corpus.redaction import REDACTED
 from arena.corpus.render import render
 from arena.counted import counted
-from arena.exchange.archive import about_of, opened
+from arena.exchange.archive import about_of, named_in, opened
 from arena.exchange.export_corpus import STYLE_COUNTS
-from arena.exchange.exports import CAMPAIGN_FIELDS, CAMPAIGN_TIMES
 from arena.exchange.formats.canonical import PARSERS
 from arena.exchange.formats.cells import Cells
 from arena.exchange.formats.problems import RefusedError, Report
 from arena.exchange.formats.rows import PromptRow, ResponseRow
+from arena.exchange.import_campaign_about import as_campaign
 from arena.exchange.import_campaign_battles import bring_battles, bring_golds, bring_raters
 from arena.exchange.import_campaign_judging import bring_judgments
 from arena.exchange.import_campaign_plans import (
@@ -37,7 +36,7 @@ from arena.exchange.import_campaign_plans import (
     bring_plans,
     bring_report_text,
 )
-from arena.exchange.import_campaign_return import Return, Row, any_moment, moment, prompt_key, put
+from arena.exchange.import_campaign_return import Return, Row, moment, prompt_key, put
 from arena.exchange.import_prompts import as_prompt, content
 from arena.exchange.import_responses import as_response
 from arena.exchange.import_votes import find_campaign
@@ -49,6 +48,8 @@ from arena.raters.models import Team
 
 # Of an upload: what an archive may hold unpacked, for each byte that may be uploaded.
 UNPACKED_TIMES = 20
+# Of the operator's own archive, unless the command is told otherwise.
+MOST_UNPACKED = 10 * 1024**3
 # Of an upload, where the database has one writer: rows stored in one transaction, for which votes wait.
 MOST_AT_ONCE = 150_000
 
@@ -61,14 +62,16 @@ def plan(
     file_sha256: str,
     each: Callable[[int], object] | None = None,
     place: Path | None = None,
+    most_unpacked: int | None = None,
 ) -> Plan:
     """Every row is read, made and looked at, and nothing stored. `place`: of an upload, where it is kept."""
+    most = _most_unpacked(place, most_unpacked)
     report, personal = Report(), Personal()
     contents: dict[str, Any] = {}
     try:
-        with _unpacked(source, place) as folder:
+        with opened(source, most, place) as folder:
             about = about_of(folder)
-            target = target or str(about.get("campaign"))
+            target = target or named_in(about)
             back = Return(team, folder, target, each_row=each, personal=personal)
             back.most_kept = _most_at_once() if place else inf
             _bring(back, about)
@@ -91,6 +94,7 @@ def plan(
         personal=personal.as_json(),
         archive=source,
         place=place,
+        most_unpacked=most,
         contents=contents,
     )
 
@@ -101,7 +105,7 @@ def _most_at_once() -> float:
 
 def store(plan: Plan, shift: Shift) -> None:
     assert plan.archive is not None  # noqa: S101
-    with _unpacked(plan.archive, plan.place) as folder:
+    with opened(plan.archive, plan.most_unpacked, plan.place) as folder:
         back = Return(plan.team, folder, plan.target, shift=shift)
         back.arrival = shift.expect_rows()
         _bring(back, about_of(folder))
@@ -138,9 +142,10 @@ def _remark(back: Return, about: Row, report: Report) -> None:
         )
 
 
-def _unpacked(source: Path | bytes, place: Path | None) -> AbstractContextManager[Path]:
-    most = UNPACKED_TIMES * settings.MAX_UPLOAD_MB * 1024 * 1024 if place else None
-    return opened(source, most, place)
+def _most_unpacked(place: Path | None, told: int | None) -> int:
+    if place:
+        return UNPACKED_TIMES * settings.MAX_UPLOAD_MB * 1024 * 1024
+    return MOST_UNPACKED if told is None else told
 
 
 def _bring(back: Return, about: Row) -> None:
@@ -159,27 +164,18 @@ def _bring(back: Return, about: Row) -> None:
 def _new_campaign(back: Return, about: Row) -> Campaign:
     if find_campaign(back.team, back.slug):
         raise RefusedError(f"There is a campaign “{back.slug}” already; name another address for this one.")
-    since: Row = {"plain_text": False}  # of exports made before there was the choice
-    try:
-        told = {name: (since | about)[name] for name in CAMPAIGN_FIELDS}
-        told |= {name: any_moment(about[name]) for name in CAMPAIGN_TIMES}
-        campaign = Campaign(team=back.team, slug=back.slug, name=about["name"], **told)
-        campaign.full_clean()
-    except ValidationError as error:
-        raise RefusedError(f"campaign.json: {error.message_dict}") from error
-    except KeyError as error:
-        raise RefusedError(f"campaign.json: {error} is missing") from error
-    except (TypeError, ValueError) as error:
-        raise RefusedError(f"campaign.json: {error}") from error
+    campaign = as_campaign(back.team, back.slug, about)
     back.keep(back.numbered(campaign))
     return campaign
 
 
 def _bring_corpus(back: Return) -> None:
     known = {competitor.name_key: competitor for competitor in Competitor.objects.filter(team=back.team)}
+    names: dict[str, str] = {}
     back.known["models"] = 0
 
     def model(row: Row) -> Competitor:
+        put(names, name_key(row["name"]), row["name"])
         found = known.get(name_key(row["name"]))
         back.known["models"] += found is not None
         made = found or back.stage_one(_competitor(back.team, row))
@@ -192,6 +188,7 @@ def _bring_corpus(back: Return) -> None:
     for prompt_set in back.each("prompt_sets", lambda row: _prompt_set(back, row)):
         back.keep(back.numbered(of_set(campaign_id=back.campaign.pk, promptset_id=prompt_set.pk)))
     back.stage(back.each("prompts", lambda row: _prompt(back, row)))
+    _compare_hashes(back)
     back.stage(_responses(back))
 
 
@@ -227,7 +224,9 @@ def _prompt_set(back: Return, row: Row) -> PromptSet:
             published_at=moment(row["published_at"]),
         )
     )
-    put(back.sets, (row["name"], row["version"]), made.pk)
+    key = (row["name"], row["version"])
+    put(back.sets, key, made.pk)
+    back.hashes[key], back.told_hashes[key] = [], (back.line, row["content_hash"])
     return made
 
 
@@ -238,9 +237,26 @@ def _prompt(back: Return, row: Row) -> Prompt:
     # What is only looked at needn't be rendered.
     prompt = as_prompt(parsed) if back.stores else Prompt(external_id=parsed.id, **content(parsed))
     prompt.tombstone = row["tombstone"]
+    if not back.stores:
+        hashed = prompt_hash(
+            {name: row[name] for name in (*HASHED[1:], "tombstone")} | {"external_id": row["id"]}
+        )
+        back.hashes[row["prompt_set"], row["set_version"]].append((prompt.external_id, hashed))
     prompt.prompt_set_id = back.sets[row["prompt_set"], row["set_version"]]
     put(back.prompts, (row["prompt_set"], row["set_version"], parsed.id), back.numbered(prompt).pk)
     return prompt
+
+
+def _compare_hashes(back: Return) -> None:
+    """A published set is what its hash says, or says nothing."""
+    for key, (line, told) in back.told_hashes.items():
+        if not back.stores and told and told != hash_over(back.hashes[key]):
+            raise RefusedError(
+                "prompt_sets.jsonl: isn't that of the set's prompts; get the export again",
+                line,
+                "content_hash",
+            )
+    back.hashes.clear()
 
 
 def _responses(back: Return) -> Iterator[Response]:

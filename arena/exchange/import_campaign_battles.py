@@ -15,7 +15,7 @@ from arena.battles.models import Battle, BattleNote, Exclusion, Retraction, Vote
 from arena.battles.pair_models import PairCount
 from arena.campaigns.models import Guide
 from arena.exchange.formats.canonical import PARSERS
-from arena.exchange.formats.cells import Cells
+from arena.exchange.formats.cells import CellError, Cells, shown
 from arena.exchange.formats.problems import RefusedError
 from arena.exchange.import_campaign_return import (
     Fought,
@@ -79,12 +79,15 @@ def bring_raters(back: Return) -> None:
 
 
 def _guide(back: Return, row: Row) -> Guide:
+    sha256 = hashlib.sha256(row["text"].encode()).hexdigest()
+    if row["sha256"] != sha256:
+        raise CellError("sha256", "isn't that of the guide's text; get the export again")
     made = back.numbered(
         Guide(
             campaign=back.campaign,
             version=row["version"],
             text=row["text"],
-            sha256=hashlib.sha256(row["text"].encode()).hexdigest(),
+            sha256=sha256,
             created_at=moment(row["created_at"]),
         )
     )
@@ -105,8 +108,10 @@ def bring_battles(back: Return) -> None:
         return [made, back.numbered(Origin(battle=made, **told))]
 
     def note(row: Row) -> list[Model]:
+        fought = back.battles[row["battle_id"]]
+        _refuse_another_rater(back, row, fought)
         if row["kind"] == BattleNote.Kind.SKIP:  # and doesn't count as drawn
-            drawn[back.battles[row["battle_id"]].pair] -= 1
+            drawn[fought.pair] -= 1
         return [_note(back, row)]
 
     back.bring("battles", battle, _refuse_known)
@@ -172,6 +177,8 @@ def _bring_votes(back: Return) -> None:
 def _vote(back: Return, row: Row) -> Vote:
     parsed: Any = PARSERS["votes"](0, Cells({name: row[name] for name in ("model_a", "model_b", "winner")}))
     fought = back.battles[row["vote_id"]]
+    _refuse_another_rater(back, row, fought)
+    back.refuse_another_battle(row, fought)
     if row["vote_id"] in back.voted:
         raise ValueError("the battle has another vote")
     back.voted.add(row["vote_id"])
@@ -189,6 +196,11 @@ def _vote(back: Return, row: Row) -> Vote:
     if row["retracted_at"]:
         back.keep_with_vote(back.numbered(Retraction(at=moment(row["retracted_at"]))), fought.pk)
     return made
+
+
+def _refuse_another_rater(back: Return, row: Row, fought: Fought) -> None:
+    if back.raters[row["rater"]].pk != fought.rater_id:
+        raise CellError("rater", f"{shown(row['rater'])} isn't who the battle was drawn for")
 
 
 def _exclusion(back: Return, row: Row) -> list[Model]:

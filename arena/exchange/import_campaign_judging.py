@@ -13,8 +13,10 @@ from uuid import uuid4
 from django.db.models import Model
 
 from arena.exchange.export_judging import RUN
+from arena.exchange.formats.cells import CellError
 from arena.exchange.import_campaign_return import Return, Row, moment, put
 from arena.judging.models import Judge, JudgeRun, Judgment, Rubric
+from arena.judging.prompting import Criterion, RubricText, rubric_hash
 
 
 def bring_judgments(back: Return) -> None:
@@ -22,12 +24,14 @@ def bring_judgments(back: Return) -> None:
     runs = _bring_runs(back, {row["run"] for row in back.each("judgments", dict)}, judges)
 
     def judgment(row: Row) -> list[Model]:
+        fought = back.battles[row["battle_id"]]
+        back.refuse_another_battle(row, fought)
         return [
             back.numbered(
                 Judgment(
                     run=runs[row["run"]],
                     judge=judges[row["rater"]],
-                    battle_id=back.battles[row["battle_id"]].pk,
+                    battle_id=fought.pk,
                     replicate=row["replicate"],
                     outcome=Judgment.Outcome(row["winner"]),
                     base_outcome=row["base_outcome"],
@@ -122,6 +126,9 @@ class _Rubrics:
     def of(self, row: Row) -> Rubric | None:
         if row["rubric_name"] is None:
             return None
+        criteria = tuple(Criterion(**told) for told in row["criteria"])
+        if row["rubric_sha256"] != rubric_hash(RubricText(row["instructions"], criteria, row["mode"])):
+            raise CellError("rubric_sha256", "isn't that of the rubric's text; get the export again")
         there = Rubric.objects.filter(team=self._back.team, name=row["rubric_name"])
         named = [*there, *(rubric for rubric in self.new if rubric.name == row["rubric_name"])]
         same = [rubric for rubric in named if rubric.sha256 == row["rubric_sha256"]]

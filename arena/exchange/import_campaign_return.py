@@ -24,6 +24,7 @@ from arena.exchange.formats.cells import CellError
 from arena.exchange.formats.lines import lines, unstorable
 from arena.exchange.formats.problems import RefusedError, SkippedError
 from arena.exchange.formats.rows import AnyRow
+from arena.exchange.import_campaign_rows import Met, look_at_row
 from arena.exchange.insertions import Spool, execute, insertions, reserve
 from arena.exchange.personal import Personal
 from arena.exchange.plans import BATCH
@@ -55,6 +56,8 @@ class Fought(NamedTuple):
     prompt_id: int | None
     response_a_id: int | None
     response_b_id: int | None
+    rater_id: int | None
+    kind: str
 
     @property
     def pair(self) -> tuple[int, int]:
@@ -78,6 +81,8 @@ class Return:
     personal: Personal | None = None
     arrival: Arrival | None = None
     campaign: Campaign = field(default_factory=Campaign)
+    hashes: dict[SetKey, list[tuple[str, str]]] = field(default_factory=dict)  # of a set's prompts, by id
+    told_hashes: dict[SetKey, tuple[int, str]] = field(default_factory=dict)  # and the lines that tell them
     sets: dict[SetKey, int] = field(default_factory=dict)
     prompts: dict[tuple[Any, ...], int] = field(default_factory=dict)
     models: dict[str, Competitor] = field(default_factory=dict)
@@ -104,12 +109,15 @@ class Return:
         return self.shift is not None
 
     def each(self, table: str, make: Callable[[Row], T]) -> Iterator[T]:
-        path, row = self._path(table), {}
+        path, row, met = self._path(table), {}, Met(table)
         self.counts[table] = self.line = 0
         try:
             with path.open(encoding="utf-8", newline="\n") as file:
                 for self.line, line in enumerate(lines(file), start=1):
                     row = _row(line)
+                    if not self.stores:
+                        look_at_row(table, row)
+                        met.look_at(row)
                     made = make(row)
                     if not self.stores:
                         _look_at(made)
@@ -118,6 +126,8 @@ class Return:
                     yield made
         except FileNotFoundError as error:
             raise RefusedError(f"jsonl/{path.name} is missing from the export") from error
+        except OSError as error:
+            raise RefusedError(f"jsonl/{path.name} can't be read: {error.strerror}") from error
         except (RefusedError, CellError, SkippedError, ValidationError, *_ODD) as error:
             raise _refused(path.name, self.line, row, error) from error
 
@@ -219,6 +229,21 @@ class Return:
             for model in {type(row) for row, _battle in chunk}:
                 rows = [row for row, _battle in chunk if type(row) is model]
                 execute(insertions(rows, as_given=True))
+
+    def refuse_another_battle(self, row: Row, fought: Fought) -> None:
+        """A vote and a finding tell their battle again, for readers of the one table."""
+        told = {
+            "model_a": (self.models[row["model_a"]].pk, fought.competitor_a_id),
+            "model_b": (self.models[row["model_b"]].pk, fought.competitor_b_id),
+            "prompt_id": (
+                None if row["prompt_id"] is None else self.prompts[prompt_key(row)],
+                fought.prompt_id,
+            ),
+            "kind": (row.get("kind", fought.kind), fought.kind),
+        }
+        for column, (said, is_so) in told.items():
+            if said != is_so:
+                raise CellError(column, f"{row[column]!r} isn't what the battle has")
 
     def response_of(self, row: Row, side: str) -> int | None:
         """Which response of the side's model the row names; none where that isn't known."""

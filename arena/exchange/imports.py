@@ -52,13 +52,16 @@ def plan_import(
     every_error: Callable[[Problem], object] | None = None,
     every_note: Callable[[Problem], object] | None = None,
     place: Path | None = None,
+    most_unpacked: int | None = None,
 ) -> Plan:
     """`each` is told how many rows have been read; the others see what a plan only has the first of.
 
-    `place`: where an uploaded archive is unpacked; without it the file is the operator's own.
+    `place`: where an uploaded archive is unpacked; without it the file is the operator's own, and of its
+    archive `most_unpacked` bytes are unpacked.
     """
     if kind == Import.Kind.CAMPAIGN:
-        return import_campaign.plan(team, target, source, file_name, archive.digest_of(source), each, place)
+        sha256 = archive.digest_of(source)
+        return import_campaign.plan(team, target, source, file_name, sha256, each, place, most_unpacked)
     file, sha256 = FileRows(kind, source, file_name, how), file_digest(source)
     report, personal = Report(every_error=every_error, every_note=every_note), Personal()
 

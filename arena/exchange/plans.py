@@ -55,6 +55,7 @@ class Plan:
     admission: str = Rater.Admission.RECORDED  # of the raters that a file of votes names
     archive: Path | bytes | None = None  # of a whole campaign
     place: Path | None = None  # where an uploaded archive is unpacked
+    most_unpacked: int = 0  # bytes of an archive
     contents: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -264,12 +264,12 @@ def clean(rows: list[dict], **changes) -> None:
 
 WRONG = {
     "a battle of a prompt that isn't there": ("battles", {"prompt_id": "nowhere"}, "doesn't hold"),
-    "an unknown kind": ("battles", {"kind": "duel"}, "'duel' is not a valid"),
-    "no time": ("battles", {"drawn_at": "soon"}, "'soon' is no time"),
+    "an unknown kind": ("battles", {"kind": "duel"}, "is unknown; known are regular"),
+    "no time": ("battles", {"drawn_at": "soon"}, "is no time; an export writes"),
     "a vote of a battle that isn't there": ("votes", {"vote_id": "1234"}, "doesn't hold"),
     "an unknown outcome": ("votes", {"winner": "both_great"}, "both_great"),
     "a negative time": ("votes", {"dwell_ms": -5}, "greater than or equal to 0"),
-    "a number that is a word": ("votes", {"dwell_ms": "long"}, "must be an integer"),
+    "a number that is a word": ("votes", {"dwell_ms": "long"}, "a whole number is needed"),
     "a name that is too long": ("raters", {"rater": "x" * 200}, "at most 120 characters"),
     "a U+0000": ("responses", {"response": "a\0b"}, "U+0000"),
     "half a pair": ("prompts", {"category": "\ud800"}, "surrogate"),
@@ -298,7 +298,7 @@ def test_a_row_that_stands_twice_or_is_none(carol, exported):
         ("{\n", "JSONDecodeError"),
         ('{"a": NaN}\n', "NaN"),
         ("[" * 100_000 + "\n", "Recursion"),
-        ("{}\n", "it has no"),
+        ("{}\n", "is missing; get the export again"),
     ):
         uploads.forget(Import.objects.latest("pk"))
         changed(exported, "battles", lambda rows: rows.__delitem__(slice(count - 1, None)))

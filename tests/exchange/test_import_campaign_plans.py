@@ -26,6 +26,8 @@ from arena.exchange.exports import CAMPAIGN_TIMES, SUMS, sums
 from arena.judging.calibration import fix_labels, wordings_of
 from arena.judging.calibration_models import Calibration, CalibrationLabel
 from arena.judging.models import Judge, JudgeRun, Judgment, Rubric
+from arena.judging.prompting import RubricText, rubric_hash
+from arena.judging.starters import GENERAL
 from arena.leaderboards.citation import cite
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting.judged_rows import of_panel
@@ -37,7 +39,7 @@ from arena.leaderboards.plans.registration import plans_of, registered_under
 from arena.leaderboards.plans.registration_words import chosen_margin, say_status
 from arena.leaderboards.reading.reading_models import Reading
 from arena.leaderboards.report.report_models import ReportText
-from arena.raters.models import Membership, Rater, Role
+from arena.raters.models import Membership, Rater, Role, Team
 
 from .used_campaign import people_say, table
 
@@ -264,19 +266,17 @@ def test_calibrations_come_back_with_their_parts(used, there_and_back):
     assert after == before and len(before[1]) > 1
 
 
+def rubric_of(team: Team, version: int, text: RubricText) -> Rubric:
+    fields = {"mode": text.mode, "instructions": text.instructions, "sha256": rubric_hash(text)}
+    criteria = [asdict(criterion) for criterion in text.criteria]
+    return Rubric.objects.create(team=team, name="facts", version=version, criteria=criteria, **fields)
+
+
 def test_runs_come_back_with_their_rules_and_judges_with_their_rubric(used, there_and_back):
     def make():
         small = used()
         team = small.campaign.team
-        rubric = Rubric.objects.create(
-            team=team,
-            name="facts",
-            version=3,
-            mode="reference",
-            instructions="Look",
-            criteria=[],
-            sha256="e" * 64,
-        )
+        rubric = rubric_of(team, 3, RubricText("Look", GENERAL.criteria, "reference"))
         judge = Judge.objects.create(team=team, name="weigher", rubric=rubric, parameters={"top_p": 0.5})
         run = JudgeRun.objects.create(
             campaign=small.campaign,
@@ -314,14 +314,8 @@ def test_wordings_of_one_model_come_back_as_one_voice(used, there_and_back):
             for name in ("same", "other")
         )
         for number, endpoint in enumerate((same, same, same, other, None)):
-            rubric = Rubric.objects.create(
-                team=team,
-                name="facts",
-                version=number + 1,
-                instructions=f"Look {number} times",
-                criteria=[],
-                sha256=str(number) * 64,
-            )
+            text = RubricText(f"Look {number} times", GENERAL.criteria)
+            rubric = rubric_of(team, number + 1, text)
             Judge.objects.create(team=team, name=f"judge {number}", rubric=rubric, endpoint=endpoint)
         judges = list(Judge.objects.order_by("name"))
         for chosen in (judges[:3], judges[3:]):

@@ -6,6 +6,7 @@ from arena.campaigns.models import Campaign
 from arena.counted import counted
 from arena.exchange import wording
 from arena.exchange.formats.problems import RefusedError
+from arena.exchange.import_campaign import MOST_UNPACKED
 from arena.exchange.imports import OvertakenError, finish, new_record, plan_import
 from arena.exchange.shifts import StoppedError
 from arena.raters.models import Team
@@ -18,11 +19,18 @@ class Command(BaseCommand):
     def add_arguments(self, parser):
         parser.add_argument("source", type=Path, help="the folder or the .zip that export_campaign wrote")
         parser.add_argument("--campaign", default="", help="another address for it")
+        parser.add_argument(
+            "--unpacked-gb",
+            type=int,
+            default=MOST_UNPACKED >> 30,
+            help="what a .zip may hold unpacked (default: %(default)s)",
+        )
 
-    def handle(self, *, source: Path, campaign: str, **_options):
+    def handle(self, *, source: Path, campaign: str, unpacked_gb: int, **_options):
         if not source.exists():
             raise CommandError(f"There is no {source}.")
-        plan = plan_import("campaign", Team.default(), campaign, source, source.name)
+        most = unpacked_gb << 30
+        plan = plan_import("campaign", Team.default(), campaign, source, source.name, most_unpacked=most)
         for notice in [*plan.notices, *wording.personal(plan.personal)]:
             self.stdout.write(f"{source.name}: {notice}")
         if not plan.is_sound:

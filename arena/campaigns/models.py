@@ -164,6 +164,20 @@ class Campaign(models.Model):
         return self.guides.order_by("-version").first()
 
 
+class Reopening(models.Model):
+    """A closed campaign was opened again: until then what was final had been published as such."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="reopenings")
+    closed_at = models.DateTimeField()
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"campaign {self.campaign_id} opened again"
+
+
 class Guide(models.Model):
     """What raters are asked. A change is a new version; every vote keeps the version it was cast under.
 

@@ -95,6 +95,8 @@ def open_campaign(campaign: Campaign, *, though_names_were_shown: bool = False) 
         now = timezone.now()
         if campaign.revealed_by_closing:
             campaign.names_shown_at = campaign.names_shown_at or campaign.closed_at or now
+        if campaign.is_closed:
+            campaign.reopenings.create(closed_at=campaign.closed_at or now, at=now)
         campaign.status = Campaign.Status.OPEN
         campaign.opened_at = campaign.opened_at or now
         campaign.closed_at = None

@@ -7,6 +7,7 @@ ACCOUNTS = "names accounts of the installation; who decided is told as person or
 HOME = "belongs to the installation: endpoints, keys, links, files, teams"
 WORK = "is work under way, or how it was shared out"
 ASKING = "tells how a text or label was asked for, a request and its cost at a time; what came of it is here"
+STATE = "is how it went where it ran; a campaign that comes back is a draft"
 NUMBERS = "is a number or time of the database; names, versions and the times that matter are here"
 
 LEFT_OUT: dict[str, str] = {
@@ -38,6 +39,7 @@ LEFT_OUT: dict[str, str] = {
     "SpotCheck.checked_by": ACCOUNTS,
     "Sweep": WORK,
     "Campaign.team": HOME,
+    "Reopening": STATE,
     "Guide.campaign": NUMBERS,
     "Invite": HOME,
     "Gold.campaign": NUMBERS,

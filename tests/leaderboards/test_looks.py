@@ -5,10 +5,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from arena.battles import exclusions
+from arena.battles.models import Vote
+from arena.campaigns.models import Guide
+from arena.campaigns.opening import close_campaign
 from arena.leaderboards.citation import cite
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
-from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans import looks
 from arena.leaderboards.plans.looks import look_of, newer_than
 from arena.leaderboards.plans.registration_words import say_registered
@@ -20,10 +24,11 @@ EARLY = "a test made for one look isn’t at its level when it is read early"
 
 
 @pytest.fixture
-def study(voted_campaign, cast_vote, cast, signed_in):
-    """study(votes) records the next votes of a plan that wants 200, and takes a snapshot of all prompts."""
+def study(request, voted_campaign, cast_vote, cast, signed_in):
+    """study(votes) records the next votes of a plan for 200 (or the parameter), and takes a snapshot."""
     small = voted_campaign(votes=0)
-    write_and_freeze(signed_in("carol"), votes="200", boards=["overall", "hard", "style"])
+    planned = getattr(request, "param", "200")
+    write_and_freeze(signed_in("carol"), votes=planned, boards=["overall", "hard", "style"])
     raters = [cast.alice_rater, cast.bob_rater, Rater.objects.create(team=cast.team, pseudonym="third")]
     numbers = iter(range(240))
 
@@ -152,3 +157,61 @@ def test_what_the_boards_of_a_page_share_is_said_once_and_each_look_by_its_board
     assert words.count("registered under") == 1
     assert "; overall final: 210 of 200 planned votes; " in words
     assert words.endswith("; hard prompts interim look at 150 of 200 planned votes")
+
+
+def close(study) -> None:
+    study.small.campaign.opened_at = study.small.campaign.opened_at or timezone.now()
+    study.small.campaign.save()
+    close_campaign(study.small.campaign)
+
+
+def open_again(study, signed_in) -> None:
+    Guide.publish(study.small.campaign, "Which is better?")
+    answer = signed_in("carol").post("/campaigns/joust/open/", {"though_names_were_shown": "on"})
+    study.small.campaign.refresh_from_db()
+    assert answer.status_code == 302 and study.small.campaign.is_open
+
+
+@pytest.mark.parametrize("study", ["", "200"], indirect=True, ids=["no number", "200 planned"])
+def test_a_final_look_stays_final_when_the_campaign_is_opened_again(study, signed_in, cast):
+    early = study(60)
+    first = study(60)
+    close(study)
+    assert snapshots.take_snapshot(first.leaderboard).state == "unchanged"
+    assert status_of(refreshed(first)).startswith("final: ")
+    open_again(study, signed_in)
+    said = status_of(refreshed(first))
+    assert said.startswith("final: ") and "120" in said
+    assert status_of(refreshed(early)).startswith("interim look at 60")
+    later = study(90)
+    for vote in Vote.objects.order_by("-pk")[:4]:
+        exclusions.exclude_vote(study.small.campaign, vote.battle.public_id, cast.carol, "not helpful")
+    last = snapshots.take_snapshot(first.leaderboard).snapshot
+    close(study)
+    assert status_of(refreshed(first)) in (said, "final: the campaign is closed, with 120 votes")
+    since = "the campaign was opened again, 90 more votes were cast, 9 more prompts came in"
+    for snapshot, more in ((later, ""), (last, ", 4 more votes are left out")):
+        assert status_of(refreshed(snapshot)) == (
+            f"later than the final look, which is snapshot {first.pk} (since then {since}{more})"
+        )
+    history = text_of(signed_in("ravi").get("/boards/joust/joust-overall/snapshots/"))
+    assert "registered final, 120 votes cast" in history and "registered interim, 60 votes cast" in history
+    assert history.count("registered later than the final look") == 2
+
+
+@pytest.mark.parametrize("study", [""], indirect=True)
+def test_a_close_that_no_snapshot_saw_makes_none_final(study, signed_in, cast_vote, cast):
+    early = study(60)
+    record_votes(study.small, cast_vote, [cast.alice_rater] * 3, numbers=range(230, 237))
+    close(study)
+    assert status_of(refreshed(early)).startswith("interim look at 60")
+    open_again(study, signed_in)
+    later = study(30)
+    assert status_of(refreshed(early)).startswith("interim look at 60")
+    assert status_of(refreshed(later)).startswith("interim look at 97")
+    close(study)
+    assert status_of(refreshed(later)) == "final: the campaign is closed, with 97 votes"
+
+
+def refreshed(snapshot):
+    return Snapshot.objects.select_related("leaderboard__campaign", "plan").get(pk=snapshot.pk)

@@ -1,15 +1,18 @@
 """Looks at the votes of a registered board: interim ones before the planned number, and the final one.
 
 The final snapshot is the first with as many votes as its plan names, or, once the campaign is closed, the
-first with all of them. Votes are counted as cast, whether they count on a board or not, as in the plan.
+first with all of them; it stays so when the campaign is opened again, for it was published as final. Votes
+are counted as cast, whether they count on a board or not, as in the plan.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -31,13 +34,17 @@ LOOKED_AT = 5_000
 
 @dataclass(frozen=True)
 class Look:
-    """final: number of the final snapshot, None while there is none; closed: no more votes come."""
+    """final: number of the final snapshot, None while there is none; closed: no more votes come.
+
+    since: of a later snapshot, what changed after the final one.
+    """
 
     snapshot: int
     got: int
     planned: int | None
     final: int | None
     closed: bool
+    since: tuple[str, ...] = ()
 
     @property
     def is_interim(self) -> bool:
@@ -73,7 +80,58 @@ def look_of(snapshot: Snapshot, plan: AnalysisPlan) -> Look | None:
                 final = pk
             elif not _may_follow_final(counts, plan):
                 break
-    return Look(snapshot.pk, cast(snapshot.counts), plan.votes, final, leaderboard.campaign.is_closed)
+    final = min(filter(None, [final, *_finals_of_before(snapshot, plan)]), default=None)
+    since = () if final in (None, snapshot.pk) else tuple(_changed_since(final, snapshot))
+    return Look(snapshot.pk, cast(snapshot.counts), plan.votes, final, leaderboard.campaign.is_closed, since)
+
+
+def _finals_of_before(snapshot: Snapshot, plan: AnalysisPlan) -> Iterator[int]:
+    """The first snapshot with all votes of each time that the campaign was closed and then opened again."""
+    if snapshot.pk is None:
+        return
+    taken = snapshot.leaderboard.snapshots.filter(plan=plan, pk__lte=snapshot.pk).order_by("-pk")
+    for closed_at, at in snapshot.leaderboard.campaign.reopenings.values_list("closed_at", "at"):
+        last = taken.filter(cutoff__lt=at).first()
+        if last is None or not _held_all(last, closed_at):
+            continue
+        first = last.pk
+        earlier = taken.filter(pk__lt=last.pk).values_list("pk", "counts")
+        for pk, counts in earlier.iterator(chunk_size=20):
+            if cast(counts) != cast(last.counts):
+                break
+            first = pk
+        yield first
+
+
+def _held_all(snapshot: Snapshot, closed_at: datetime) -> bool:
+    """Of the votes cast until then; unsure where more came at that time than are looked at."""
+    if snapshot.cutoff >= closed_at:
+        return True
+    newer = Vote.objects.filter(pk__gt=snapshot.counts["last_id"], retraction=None).order_by("pk")
+    told = list(newer.values_list("battle_id", "voted_at")[: LOOKED_AT + 1])
+    missed = [battle for battle, at in told if at <= closed_at]
+    campaign = snapshot.leaderboard.campaign_id
+    return len(missed) <= LOOKED_AT and not _rated(campaign, missed).exists()
+
+
+def _changed_since(final: int, snapshot: Snapshot) -> Iterator[str]:
+    """By what the two say of themselves."""
+    before = Snapshot.objects.get(pk=final)
+    old, new = before.counts, snapshot.counts
+    if snapshot.leaderboard.campaign.reopenings.filter(at__gt=before.cutoff).exists():
+        yield _("the campaign was opened again")
+    if (n := cast(new) - cast(old)) > 0:
+        yield ngettext("%(n)s more vote was cast", "%(n)s more votes were cast", n) % {"n": f"{n:,}"}
+    if (n := new["prompts"] - old["prompts"]) > 0:
+        yield ngettext("%(n)s more prompt came in", "%(n)s more prompts came in", n) % {"n": f"{n:,}"}
+    if (n := new["competitors"] - old["competitors"]) > 0:
+        yield ngettext("%(n)s more model came in", "%(n)s more models came in", n) % {"n": f"{n:,}"}
+    if (n := _excluded(new) - _excluded(old)) > 0:
+        yield ngettext("%(n)s more vote is left out", "%(n)s more votes are left out", n) % {"n": f"{n:,}"}
+
+
+def _excluded(counts: dict) -> int:
+    return sum(n for reason, n in counts["left_out"].items() if reason.startswith("excluded"))
 
 
 def _may_follow_final(counts: dict, plan: AnalysisPlan) -> bool:
@@ -98,7 +156,9 @@ def looks_of(snapshots: Iterable[Snapshot]) -> dict[int, Look]:
             last[key] = look_of(newest or snapshot, plan)
         if (look := last[key]) is not None:
             final = look.final if look.final is not None and look.final <= snapshot.pk else None
-            told[snapshot.pk] = replace(look, snapshot=snapshot.pk, got=cast(snapshot.counts), final=final)
+            told[snapshot.pk] = replace(
+                look, snapshot=snapshot.pk, got=cast(snapshot.counts), final=final, since=()
+            )
     return told
 
 
@@ -134,19 +194,27 @@ def _newer_votes(campaign: int, last: int) -> int | None:
     battles = list(newest.values_list("battle_id", flat=True)[: LOOKED_AT + 1])
     if len(battles) > LOOKED_AT:
         return None
+    return _rated(campaign, battles).count() if battles else 0
+
+
+def _rated(campaign: int, battles: Sequence[int]) -> QuerySet[Battle]:
     kinds = (Battle.Kind.REGULAR, Battle.Kind.RECORDED)
-    return Battle.objects.filter(pk__in=battles, campaign=campaign, kind__in=kinds).count() if battles else 0
+    return Battle.objects.filter(pk__in=battles, campaign=campaign, kind__in=kinds)
 
 
 def say_look(look: Look) -> str:
     """A clause: which look it is, at how many of the planned votes."""
     words = _counts(look) | {"final": look.final}
     if look.final is not None and look.final != look.snapshot:
-        return _("later than the final look, which is snapshot %(final)d") % words
+        later = _("later than the final look, which is snapshot %(final)d") % words
+        since = _(", ").join(look.since)
+        return _("%(later)s (since then %(since)s)") % {"later": later, "since": since} if since else later
     if look.planned is None:
         if look.is_interim:
             return _("interim look at %(votes)s: the plan names no number, and votes may still come") % words
-        return _("final: the campaign is closed, with %(votes)s") % words
+        if look.closed:
+            return _("final: the campaign is closed, with %(votes)s") % words
+        return _("final: the campaign was closed then, with %(votes)s, and opened again since") % words
     if look.is_interim:
         return _("interim look at %(got)s of %(planned)s") % words
     if look.is_short:

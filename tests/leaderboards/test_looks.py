@@ -59,7 +59,8 @@ def test_looks_before_the_planned_number_are_interim_and_the_first_with_it_is_fi
     )
     assert EARLY not in text_of(ravi.get("/boards/joust/"))
     later = study(10)
-    assert status_of(later) == f"later than the final look, which is snapshot {final.pk}"
+    since = "10 more votes were cast, 1 more prompt came in"
+    assert status_of(later) == f"later than the final look, which is snapshot {final.pk} (since then {since})"
     assert status_of(final) == "final: 210 of 200 planned votes"
     history = text_of(ravi.get("/boards/joust/joust-overall/snapshots/"))
     said = ("later than the final look", "final, 210 votes cast", "interim, 150 votes cast")

@@ -319,3 +319,12 @@ def test_snapshots_and_standings_are_append_only(voted_campaign, model, act):
     field = "seed" if model is Snapshot else "rating"
     with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
         rows.update(**{field: 1}) if act == "update" else rows._raw_delete(rows.db)
+
+
+@pytest.mark.django_db
+def test_a_margin_given_as_a_whole_number_is_hashed_as_it_is_read_back(plain_campaign, cast):
+    campaign = plain_campaign.campaign
+    plan = AnalysisPlan.objects.create(campaign=campaign, question="?", margin=50, boards=["overall"])
+    assert plan.freeze(cast.carol)
+    read = AnalysisPlan.objects.get()
+    assert read.sha256 == read.hash_content() == plan.sha256

@@ -88,7 +88,7 @@ class AnalysisPlan(models.Model):
 
     def content(self) -> dict[str, Any]:
         names = ("question", "margin", "ties", "both_bad", "boards", "raters", "votes")
-        told = {name: getattr(self, name) for name in names}
+        told = {name: getattr(self, name) for name in names} | {"margin": float(self.margin)}  # as it is read
         return told if self.hard_at_least is None else told | {"hard_at_least": self.hard_at_least}
 
     def canonical(self) -> str:

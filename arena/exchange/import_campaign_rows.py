@@ -6,6 +6,7 @@ CellError names the column. Whether what a row refers to is there is seen when t
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Hashable, Iterator
 from datetime import UTC
 from functools import cache
@@ -230,6 +231,12 @@ def _replies(value: Any) -> str | None:
     return f"the replies of a and b are needed, this is {shown(value)}"
 
 
+def _amount(value: Any) -> str | None:
+    if isinstance(value, str) and re.fullmatch(r"\d+(\.\d+)?(E-\d+)?", value, re.ASCII):
+        return None
+    return f'an amount is needed, such as "0.25", this is {shown(value)}'
+
+
 def _rubric_criteria(value: Any) -> str | None:
     kinds = {"name": str, "description": str, "low": int, "high": int}
     if isinstance(value, list) and all(
@@ -265,6 +272,8 @@ _SPECIAL: dict[tuple[str, str], Check] = {
     ("prompts", "tombstone"): _tombstone("characters", "words", "turns"),
     ("responses", "tombstone"): _tombstone(),
     ("responses", "leak_words"): _texts,
+    ("responses", "cost_usd"): _amount,
+    ("judge_runs", "budget_usd"): _amount,
     ("label_changes", "was"): _labels(LABELS, may_be_unknown=True),
     ("spot_checks", "criteria"): _labels(HARD_CRITERIA, may_be_unknown=False),
     ("models", "parameters"): _object,

@@ -184,6 +184,7 @@ CHANGED = {
     "a time without a zone": ("votes", "voted_at", "2026-01-01T00:00:00", "has no time zone"),
     "no day": ("votes", "voted_at", "2026-13-45T00:00:00Z", "is no time that there is"),
     "no time at all": ("votes", "voted_at", None, "is null"),
+    "no amount": ("responses", "cost_usd", "", "an amount is needed"),
     "a word for a number": ("responses", "words", "x", "a whole number is needed"),
     "a tombstone of nothing": ("responses", "tombstone", {"x": 1}, "which a tombstone tells"),
     "a text for a tombstone": ("prompts", "tombstone", "x", "an object is needed"),
@@ -400,8 +401,10 @@ def comes_in_or_is_named(export: Path) -> None:
     if not plan.is_sound:
         assert re.match(r"line \d+(, column \S+)?: \w+\.jsonl: ", str(plan.errors[0])), plan.errors[0]
         return
+    whole = ((Vote, "votes"), (Battle, "battles"), (Rater, "raters"), (Prompt, "prompts"))
     with transaction.atomic():
+        before = [model.objects.count() for model, _table in whole]
         finish(new_record(plan), plan)
-        for model, table in ((Vote, "votes"), (Battle, "battles"), (Rater, "raters"), (Prompt, "prompts")):
-            assert model.objects.count() == len(rows_of(export, table)), table
+        for (model, table), there in zip(whole, before, strict=True):
+            assert model.objects.count() == there + len(rows_of(export, table)), table
         transaction.set_rollback(True)

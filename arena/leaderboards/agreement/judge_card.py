@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import Count, Max
 from django.utils import timezone
 
-from arena.battles.models import Retraction, Vote
+from arena.battles.models import Vote
 from arena.campaigns.models import Campaign
 from arena.endpoints import limits
 from arena.judging.families import family_of
@@ -55,8 +55,7 @@ def is_due(campaign: Campaign, judge: Judge) -> bool:
 def what_is_there(campaign: Campaign, judge: Judge) -> dict[str, Any]:
     """Counts and newest rows: cheap to ask for, and other whenever a card would be another.
 
-    Of votes those on prompts that it judged: others can't stand on a battle of its own. Retractions are all
-    of the campaign's: to tell which are of those votes took PostgreSQL minutes on tables just filled.
+    Of votes those on prompts that it judged: others can't stand on a battle of its own.
     """
     findings = Judgment.objects.filter(run__campaign=campaign).exclude(outcome="")
     own = findings.filter(judge=judge)
@@ -68,8 +67,7 @@ def what_is_there(campaign: Campaign, judge: Judge) -> dict[str, Any]:
         "newest": mine["newest"].isoformat() if mine["newest"] else None,
         "others": findings.exclude(judge=judge).count(),
         "canaries": read.count_canaries(judge),
-        **votes.aggregate(vote=Max("pk"), votes=Count("pk")),
-        "retractions": Retraction.objects.filter(vote__battle__campaign=campaign).count(),
+        **votes.aggregate(vote=Max("pk"), votes=Count("pk"), retractions=Count("retraction")),
         "excluded": excluded["all"],
         "revoked": excluded["revoked"],
     }

@@ -76,7 +76,8 @@ def _beginning(request: HttpRequest, campaign: Campaign) -> str:
     """The same for every “Begin” that this browser presses in the campaign, by whichever link.
 
     A page's form needs the cookie against forged posts, so each browser has one before it has a session. It
-    is no secret of the rater's: only for a while, and from the same address, does it say who began.
+    is no secret of the rater's: only for a while, from the same address and until somebody signs out does it
+    say who began.
     """
     browser = request.COOKIES.get(settings.CSRF_COOKIE_NAME) or request.COOKIES.get(
         settings.SESSION_COOKIE_NAME

@@ -16,7 +16,7 @@ urlpatterns = [
         ),
         name="login",
     ),
-    path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
+    path("accounts/logout/", views.sign_out, name="logout"),
     path(
         "accounts/reset/<uidb64>/<token>/",
         as_forms_are(auth.PasswordResetConfirmView.as_view(post_reset_login=False)),

@@ -1,7 +1,9 @@
 from collections.abc import Callable
 
 from django.contrib import messages
+from django.contrib.auth.views import LogoutView
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.middleware.csrf import rotate_token
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -18,6 +20,16 @@ from arena.raters.accounts import (
 )
 from arena.raters.forms import MemberForm
 from arena.raters.models import Membership, Role
+
+
+def sign_out(request: HttpRequest) -> HttpResponseBase:
+    """Whoever begins in this browser afterwards may be somebody else: with the session the cookie goes by
+    which a second “Begin” is known.
+    """
+    answer = LogoutView.as_view()(request)
+    if request.method == "POST":
+        rotate_token(request)
+    return answer
 
 
 @require_GET

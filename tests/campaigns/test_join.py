@@ -38,6 +38,20 @@ def test_two_browsers_with_a_group_link_are_two_raters(small_campaign):
     assert Rater.objects.count() == 2
 
 
+@pytest.mark.parametrize("max_uses", [None, 1])
+def test_whoever_begins_after_somebody_signed_out_is_another_rater(signed_in, small_campaign, max_uses):
+    """In one browser at one address, and however soon."""
+    _invite, token = Invite.issue(small_campaign.campaign, max_uses=max_uses)
+    shared = signed_in("alice")
+    for _person in range(2):
+        shared.get(f"/join/{token}/")  # and has the cookie that the form needs
+        came = shared.post(f"/join/{token}/")
+        shared.post("/accounts/logout/")
+    assert (came.status_code, Rater.objects.filter(admission="link").count()) == (
+        (302, 2) if max_uses is None else (410, 1)
+    )
+
+
 def test_a_personal_link_reopens_on_any_device(small_campaign, cast):
     _, token = Invite.issue(small_campaign.campaign, rater=cast.alice_rater, max_uses=1)
     before = Rater.objects.count()

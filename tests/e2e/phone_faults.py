@@ -43,9 +43,18 @@ def phone_faults(page) -> list[str]:
     return [*page.evaluate(CUT), *page.evaluate(BROKEN)]
 
 
+# Without a hand on it a table hides what lies under the shade at its edge.
+IN_SIGHT = """one => {
+  const box = one.getBoundingClientRect(), shade = one.closest(".scroll") ? 16 : 0;
+  return box.width > 0 && box.left >= 0 && box.right <= innerWidth - shade + 1;
+}"""
+
+
 def in_sight(page, selector: str) -> bool:
     """Is all of the first such thing between the page's edges, before anybody scrolls sideways?"""
-    return page.locator(selector).first.evaluate(
-        """one => { const box = one.getBoundingClientRect(), shade = one.closest(".scroll") ? 16 : 0;
-          return box.width > 0 && box.left >= 0 && box.right <= innerWidth - shade + 1; }"""
-    )
+    return page.locator(selector).first.evaluate(IN_SIGHT)
+
+
+def comes_in_sight(page, selector: str) -> None:
+    """Wait for it: what keys scroll glides, and is a pixel short of its end for a while."""
+    page.wait_for_function(f"selector => ({IN_SIGHT})(document.querySelector(selector))", arg=selector)

@@ -5,7 +5,7 @@ Their replies stay in the export: a call belongs to an endpoint, and an export n
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -21,15 +21,18 @@ from arena.judging.prompting import Criterion, RubricText, rubric_hash
 
 def bring_judgments(back: Return) -> None:
     judges = _bring_judges(back)
-    runs = _bring_runs(back, {row["run"] for row in back.each("judgments", dict)}, judges)
+    runs = _runs(back, judges)
+    with_finding: set[Any] = set()
 
     def judgment(row: Row) -> list[Model]:
         fought = back.battles[row["battle_id"]]
         back.refuse_another_battle(row, fought)
+        run, *_judges = runs[row["run"]]
+        with_finding.add(row["run"])
         return [
             back.numbered(
                 Judgment(
-                    run=runs[row["run"]],
+                    run_id=run.pk,
                     judge=judges[row["rater"]],
                     battle_id=fought.pk,
                     replicate=row["replicate"],
@@ -43,22 +46,23 @@ def bring_judgments(back: Return) -> None:
         ]
 
     back.bring("judgments", judgment)
+    for name in with_finding:  # the others found nothing, and nobody can be asked on
+        back.keep(*runs[name])
 
 
-def _bring_runs(back: Return, wanted: set[Any], judges: dict[str, Judge]) -> dict[Any, JudgeRun]:
-    """Those with a finding; they are over, and nobody can be asked on."""
-    runs: dict[Any, JudgeRun] = {}
+def _runs(back: Return, judges: dict[str, Judge]) -> dict[Any, list[Model]]:
+    """Each with the rows that name its judges."""
+    runs: dict[Any, list[Model]] = {}
     of_run = JudgeRun.judges.through
 
     def run(row: Row) -> list[Model]:
-        if row["run"] not in wanted:
-            return []
         made = back.numbered(JudgeRun(campaign=back.campaign, **_settings(row)))
-        put(runs, row["run"], made)
         named = [judges[name] for name in row["judges"] if name in judges]
-        return [made, *(back.numbered(of_run(judgerun_id=made.pk, judge_id=judge.pk)) for judge in named)]
+        its_judges = (back.numbered(of_run(judgerun_id=made.pk, judge_id=judge.pk)) for judge in named)
+        put(runs, row["run"], [made, *its_judges])
+        return runs[row["run"]]
 
-    back.bring("judge_runs", run)
+    deque(back.each("judge_runs", run), maxlen=0)
     return runs
 
 

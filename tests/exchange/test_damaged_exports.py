@@ -137,6 +137,9 @@ def test_an_undamaged_one_comes_in_whole(export):
             look_at_row(table, row)
     plan = planned(export)
     assert plan.errors == ()
+    told = {table: rows for table, rows, _known in plan.contents["tables"]}
+    assert told["judgments"] == len(rows_of(export, "judgments")) > 0
+    assert plan.count == sum(told.values()), "a row counts once"
     finish(new_record(plan), plan)
     assert Vote.objects.count() == len(rows_of(export, "votes"))
     assert PromptSet.objects.get().content_hash == content_hash(PromptSet.objects.get())

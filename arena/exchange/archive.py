@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
-import json
 import lzma
 import shutil
 import struct
@@ -25,6 +24,7 @@ from typing import IO, Any
 from arena.counted import counted
 from arena.exchange.export_schema import TABLES
 from arena.exchange.exports import LAYOUT, SUMS
+from arena.exchange.formats.json_rows import one_value
 from arena.exchange.formats.problems import RefusedError
 
 ABOUT = "campaign.json"
@@ -86,7 +86,7 @@ def digest_of(source: Path | bytes) -> str:
 def about_of(folder: Path) -> dict[str, Any]:
     """What the export says of its campaign; RefusedError for one of another layout."""
     try:
-        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        about = one_value((folder / ABOUT).read_text(encoding="utf-8"))
         layout = about["layout"]
     except KeyError as error:
         raise RefusedError(f"{ABOUT}: {error} is missing; get the export again") from error

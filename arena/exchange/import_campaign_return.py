@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from arena.battles.models import Vote
 from arena.campaigns.models import Campaign, Guide
 from arena.corpus.models import Arrival, Competitor
 from arena.exchange.formats.cells import CellError
+from arena.exchange.formats.json_rows import one_value
 from arena.exchange.formats.lines import lines, unstorable
 from arena.exchange.formats.problems import RefusedError, SkippedError
 from arena.exchange.formats.rows import AnyRow
@@ -277,7 +277,7 @@ def _refused(name: str, line: int, row: Row, error: Exception) -> RefusedError:
 
 
 def _row(line: str) -> Row:
-    row = json.loads(line, parse_constant=_no_number)
+    row = one_value(line)
     if not isinstance(row, dict):
         raise ValueError("the line holds no object")
     if "\\u0000" in line or "\\ud" in line.casefold():
@@ -285,10 +285,6 @@ def _row(line: str) -> Row:
             if reason := unstorable(text):
                 raise ValueError(f"a text {reason}")
     return row
-
-
-def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
 
 
 def _texts(value: Any) -> Iterator[str]:

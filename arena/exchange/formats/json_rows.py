@@ -20,11 +20,19 @@ def jsonl_rows(text: TextIOBase) -> Iterator[Row | Problem]:
             yield Problem(reason, number)
             continue
         try:
-            value = _DECODER.decode(line.strip())
+            value = one_value(line.strip())
         except (ValueError, RecursionError) as error:
             yield _problem(error, number)
             continue
         yield _object_row(value, number)
+
+
+def one_value(text: str) -> Any:
+    """The text's only one. ValueError and RecursionError say why there is none that could be kept."""
+    try:
+        return _DECODER.decode(text)
+    except _RefusedValueError as error:
+        raise ValueError(*error.args) from None
 
 
 def array_rows(text: TextIOBase) -> Iterator[Row | Problem]:

@@ -32,6 +32,8 @@ READ = frozenset({SUMS, ABOUT, *(f"jsonl/{table.name}.jsonl" for table in TABLES
 MOST_FILES = 1_000
 LARGEST_ABOUT = 8 * 1024 * 1024  # bytes; of the sums, too
 _CHUNK = 1 << 20
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+# What reading an archive comes to that is damaged.
 _DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
@@ -63,13 +65,24 @@ def opened(source: Path | bytes, most_bytes: int, place: Path | None = None) -> 
     with tempfile.TemporaryDirectory(prefix=f"{name[:40]}.", dir=place) as unpacked:
         folder = Path(unpacked)
         try:
-            with zipfile.ZipFile(packed) as archive:
+            with _reading():
+                archive = zipfile.ZipFile(packed)
+            with archive:
                 _Unpacking(archive, folder, most_bytes).do()
-        except _DAMAGED as error:
-            if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-                raise RefusedError(f"{folder.parent} is full; make room and try again") from error
-            raise RefusedError(f"the archive is damaged ({error}); get the export again") from error
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            raise RefusedError(f"{folder.parent} is full; make room and try again") from error
         yield folder
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Around what zipfile does, and nothing of ours: it raises whatever a damaged archive leads it to."""
+    try:
+        yield
+    except _DAMAGED as error:
+        raise RefusedError(f"the archive is damaged ({error}); get the export again") from error
 
 
 def digest_of(source: Path | bytes) -> str:
@@ -164,7 +177,7 @@ class _Unpacking:
 
     def _entries(self) -> dict[str, zipfile.ZipInfo]:
         """By their names within the one folder that holds an export."""
-        infos = [info for info in self.archive.infolist() if not info.is_dir()]
+        infos = [info for info in self.archive.infolist() if not info.filename.endswith("/")]
         if len(infos) > MOST_FILES:
             raise RefusedError(
                 f"the archive holds {counted(len(infos), 'file')}; an export holds {MOST_FILES:,} at most"
@@ -185,7 +198,9 @@ class _Unpacking:
     def _take(self, name: str, entry: zipfile.ZipInfo) -> str:
         """The file's digest; the file too, if it is one that is read."""
         digest = hashlib.sha256()
-        with self.archive.open(entry) as packed:
+        with _reading():
+            packed = self.archive.open(entry)
+        with packed:
             if name not in READ:
                 self._copy(packed, digest, None)
             else:
@@ -213,12 +228,17 @@ class _Unpacking:
             )
 
     def _copy(self, packed: IO[bytes], digest: Any, file: IO[bytes] | None) -> None:
-        while chunk := packed.read(_CHUNK):
+        while chunk := _chunk(packed):
             self.unpacked += len(chunk)
             self._refuse_more(self.unpacked)
             digest.update(chunk)
             if file:
                 file.write(chunk)
+
+
+def _chunk(packed: IO[bytes]) -> bytes:
+    with _reading():
+        return packed.read(_CHUNK)
 
 
 def _is_sums(name: str) -> bool:

@@ -317,6 +317,7 @@ def entry(name: str, content: bytes = b"x", link: bool = False) -> tuple[zipfile
     [
         (entry("../../escaped.txt"), "is no file of an export"),
         (entry("/etc/escaped.txt"), "is no file of an export"),
+        (entry(""), "is no file of an export"),
         (entry("small/..\\escaped.txt"), "is no file of an export"),
         (entry("small/jsonl/link.jsonl", b"/etc/passwd", link=True), "is no file of an export"),
         (entry(f"other/{SUMS}", b""), "holds 2 exports"),

@@ -1,11 +1,13 @@
 """A damaged export is refused with the place of the damage, and nothing of it stays; or it comes in whole."""
 
+import errno
 import io
 import json
 import re
 import shutil
 import zipfile
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -360,6 +362,22 @@ def test_the_command_unpacks_no_more_than_it_may_and_than_there_is_room_for(expo
     monkeypatch.setattr(archive.shutil, "disk_usage", lambda _path: shutil._ntuple_diskusage(1, 1, 0))
     refused(packed(export), "0 MB are free; make room")
     assert counts() == before
+
+
+FAULTS = (RuntimeError("ours"), ValueError("ours"), PermissionError(errno.EACCES, "ours"))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_ours_is_no_damage_of_the_archive(export, monkeypatch, fault):
+    monkeypatch.setattr(archive, "_compare", Mock(side_effect=fault))
+    with pytest.raises(type(fault)):
+        planned(packed(export))
+
+
+@pytest.mark.parametrize("reason", [errno.ENOSPC, errno.EDQUOT])
+def test_a_disk_that_fills_up_meanwhile_is_told(export, monkeypatch, reason):
+    monkeypatch.setattr(archive, "_compare", Mock(side_effect=OSError(reason, "no room")))
+    refused(packed(export), "is full; make room and try again")
 
 
 GONE = object()

@@ -99,8 +99,6 @@ def _is_recent() -> Q:
 
 def _begin_once(campaign: Campaign, beginning: str, admission: str) -> tuple[Rater, bool]:
     """Of clicks at once the database lets one make the rater, and all get that one; whether this was it."""
-    if again := _just_begun(beginning):
-        return again, False
     # Whoever begins now, in this browser without its session, may be somebody else than long ago.
     Rater.objects.filter(~_is_recent(), begun_with=beginning).update(begun_with=None)
     made = {"team_id": campaign.team_id, "admission": admission}

@@ -14,7 +14,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-LARGEST_ID = 10**18 - 1
+from arena.row_numbers import LARGEST
+
 PAGING = ("limit", "offset")
 
 
@@ -40,7 +41,7 @@ class IdFilter(filters.NumberFilter):
     field_class = forms.IntegerField
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs, min_value=0, max_value=LARGEST_ID)
+        super().__init__(*args, **kwargs, min_value=0, max_value=LARGEST)
 
     def get_max_validator(self) -> None:
         """The field has its own bound."""

@@ -8,13 +8,12 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 
-from arena.row_numbers import as_id
+from arena.row_numbers import LARGEST, as_id
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView
 
 LEAST = {"limit": 1, "offset": 0}
-LARGEST = 10**18 - 1
 
 
 class BoundedPagination(LimitOffsetPagination):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 # Eighteen digits fit every column that holds a number of a row.
+LARGEST = 10**18 - 1
 _NUMBER = re.compile("[0-9]{1,18}")
 
 

@@ -58,7 +58,7 @@ def say_boards(extract: Extract, plan: AnalysisPlan) -> Iterator[str]:
     snapshots = Snapshot.objects.filter(pk__in=newest).select_related("leaderboard__campaign", "plan")
     for snapshot in snapshots.order_by("leaderboard"):
         look = look_of(snapshot, plan)
-        said = say_look(look) if look else "judgments, of which a plan names no number"
+        said = say_look(look, snapshot) if look else "judgments, of which a plan names no number"
         yield f"snapshot {snapshot.pk} of {snapshot.leaderboard.slug}, {said}"
 
 

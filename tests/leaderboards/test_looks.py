@@ -132,6 +132,21 @@ def test_more_votes_than_are_looked_at_are_told_as_maybe_unless_the_campaign_was
     assert "closed, and all of it is in" in board and "final: closed at 150" in board
 
 
+def test_a_page_of_registered_boards_asks_once_when_its_campaign_was_opened_again(study, signed_in):
+    for votes in (210, 10):
+        study(votes)
+        for board in ensure_leaderboards(study.small.campaign):
+            snapshots.take_snapshot(board)
+    ravi = signed_in("ravi")
+    ravi.get("/boards/joust/")
+    with CaptureQueriesContext(connection) as queries:
+        board = text_of(ravi.get("/boards/joust/"))
+    assert "later than the final look" in board
+    asked = [query["sql"] for query in queries]
+    assert sum('FROM "arena_reopening"' in sql for sql in asked) == 1
+    assert len(asked) <= 31
+
+
 def test_newer_votes_are_found_by_their_own_numbers_and_not_by_the_campaigns_battles(study):
     snapshot = study(150)
     with CaptureQueriesContext(connection) as queries:

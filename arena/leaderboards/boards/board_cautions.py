@@ -16,7 +16,7 @@ from arena.leaderboards import sentences
 from arena.leaderboards.boards.caution_codes import code_of
 from arena.leaderboards.boards.meeting_words import about_meetings
 from arena.leaderboards.models import Leaderboard, Snapshot
-from arena.leaderboards.plans.looks import look_of, say_early
+from arena.leaderboards.plans.looks import early_look, say_early
 from arena.leaderboards.style_words import feature
 from arena.percent import percent
 from ratings.warnings_in_words import ABOUT_SOME, GROUPS
@@ -134,8 +134,7 @@ def _cautions(
     column: Column, snapshot: Snapshot, about: Collection[int], leave: Collection[str]
 ) -> Iterator[Said]:
     counts = snapshot.counts
-    look = look_of(snapshot, snapshot.plan) if snapshot.plan else None
-    if look is not None and look.is_interim:
+    if (look := early_look(snapshot)) is not None:
         yield "interim_look", say_early(look)
     if ALONE not in leave and not counts.get("combined", {"used": True})["used"]:
         yield "no_judge_heard", _("No judge is heard here: these are the votes of people alone.")

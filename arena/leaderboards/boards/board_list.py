@@ -31,7 +31,7 @@ class Listed:
 
 def visible_boards(request: HttpRequest, campaign: Campaign) -> QuerySet[Leaderboard]:
     boards = campaign.leaderboards.whole().visible_to(request.user)
-    return boards.select_related("judge", "campaign").order_by("pk")
+    return boards.select_related("judge").order_by("pk")
 
 
 def list_campaigns(user: User) -> list[Listed]:

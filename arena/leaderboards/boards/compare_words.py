@@ -21,7 +21,7 @@ from arena.leaderboards.boards.duels import (
     tie_odds_of,
 )
 from arena.leaderboards.models import PairResult
-from arena.leaderboards.plans.looks import look_of, say_look
+from arena.leaderboards.plans.looks import early_look, say_look
 from arena.leaderboards.plans.registration_words import chosen_margin
 from arena.percent import percent
 from ratings.scale import expected_score
@@ -72,8 +72,8 @@ def replacement(duel: Duel, name_a: str, name_b: str, margin: float, level: floa
         return ""
     few = sentences.say_few(snapshot.counts)
     unsure = _("%(few)s are too few to rely on that.") % {"few": few} if few else ""
-    look = look_of(snapshot, snapshot.plan) if snapshot.plan else None
-    early = _("Read early: %(look)s.") % {"look": say_look(look)} if look and look.is_interim else ""
+    look = early_look(snapshot)
+    early = _("Read early: %(look)s.") % {"look": say_look(look, snapshot)} if look else ""
     return " ".join(filter(None, [answer, unsure, chosen.words, early]))
 
 

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, prefetch_related_objects
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from arena.battles.models import Battle, Vote
+from arena.campaigns.models import Reopening
 from arena.judging.models import Judgment
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
@@ -34,17 +35,13 @@ LOOKED_AT = 5_000
 
 @dataclass(frozen=True)
 class Look:
-    """final: number of the final snapshot, None while there is none; closed: no more votes come.
-
-    since: of a later snapshot, what changed after the final one.
-    """
+    """final: number of the final snapshot, None while there is none; closed: no more votes come."""
 
     snapshot: int
     got: int
     planned: int | None
     final: int | None
     closed: bool
-    since: tuple[str, ...] = ()
 
     @property
     def is_interim(self) -> bool:
@@ -81,8 +78,16 @@ def look_of(snapshot: Snapshot, plan: AnalysisPlan) -> Look | None:
             elif not _may_follow_final(counts, plan):
                 break
     final = min(filter(None, [final, *_finals_of_before(snapshot, plan)]), default=None)
-    since = () if final in (None, snapshot.pk) else tuple(_changed_since(final, snapshot))
-    return Look(snapshot.pk, cast(snapshot.counts), plan.votes, final, leaderboard.campaign.is_closed, since)
+    return Look(snapshot.pk, cast(snapshot.counts), plan.votes, final, leaderboard.campaign.is_closed)
+
+
+def early_look(snapshot: Snapshot) -> Look | None:
+    """The look at a registered board if it is an interim one; with as many votes as planned none is."""
+    plan = snapshot.plan
+    if plan is None or (plan.votes is not None and cast(snapshot.counts) >= plan.votes):
+        return None
+    look = look_of(snapshot, plan)
+    return look if look and look.is_interim else None
 
 
 def _finals_of_before(snapshot: Snapshot, plan: AnalysisPlan) -> Iterator[int]:
@@ -90,9 +95,9 @@ def _finals_of_before(snapshot: Snapshot, plan: AnalysisPlan) -> Iterator[int]:
     if snapshot.pk is None:
         return
     taken = snapshot.leaderboard.snapshots.filter(plan=plan, pk__lte=snapshot.pk).order_by("-pk")
-    for closed_at, at in snapshot.leaderboard.campaign.reopenings.values_list("closed_at", "at"):
-        last = taken.filter(cutoff__lt=at).first()
-        if last is None or not _held_all(last, closed_at):
+    for reopening in _reopenings_of(snapshot):
+        last = taken.filter(cutoff__lt=reopening.at).first()
+        if last is None or not _held_all(last, reopening.closed_at):
             continue
         first = last.pk
         earlier = taken.filter(pk__lt=last.pk).values_list("pk", "counts")
@@ -101,6 +106,13 @@ def _finals_of_before(snapshot: Snapshot, plan: AnalysisPlan) -> Iterator[int]:
                 break
             first = pk
         yield first
+
+
+def _reopenings_of(snapshot: Snapshot) -> list[Reopening]:
+    """Of its campaign, which boards of one page share: read once for all of them."""
+    campaign = snapshot.leaderboard.campaign
+    prefetch_related_objects([campaign], "reopenings")
+    return list(campaign.reopenings.all())
 
 
 def _held_all(snapshot: Snapshot, closed_at: datetime) -> bool:
@@ -118,7 +130,7 @@ def _changed_since(final: int, snapshot: Snapshot) -> Iterator[str]:
     """By what the two say of themselves."""
     before = Snapshot.objects.get(pk=final)
     old, new = before.counts, snapshot.counts
-    if snapshot.leaderboard.campaign.reopenings.filter(at__gt=before.cutoff).exists():
+    if any(reopening.at > before.cutoff for reopening in _reopenings_of(snapshot)):
         yield _("the campaign was opened again")
     if (n := cast(new) - cast(old)) > 0:
         yield ngettext("%(n)s more vote was cast", "%(n)s more votes were cast", n) % {"n": f"{n:,}"}
@@ -156,9 +168,7 @@ def looks_of(snapshots: Iterable[Snapshot]) -> dict[int, Look]:
             last[key] = look_of(newest or snapshot, plan)
         if (look := last[key]) is not None:
             final = look.final if look.final is not None and look.final <= snapshot.pk else None
-            told[snapshot.pk] = replace(
-                look, snapshot=snapshot.pk, got=cast(snapshot.counts), final=final, since=()
-            )
+            told[snapshot.pk] = replace(look, snapshot=snapshot.pk, got=cast(snapshot.counts), final=final)
     return told
 
 
@@ -202,12 +212,12 @@ def _rated(campaign: int, battles: Sequence[int]) -> QuerySet[Battle]:
     return Battle.objects.filter(pk__in=battles, campaign=campaign, kind__in=kinds)
 
 
-def say_look(look: Look) -> str:
-    """A clause: which look it is, at how many of the planned votes."""
+def say_look(look: Look, snapshot: Snapshot) -> str:
+    """A clause: which look the snapshot is, at how many of the planned votes."""
     words = _counts(look) | {"final": look.final}
     if look.final is not None and look.final != look.snapshot:
         later = _("later than the final look, which is snapshot %(final)d") % words
-        since = _(", ").join(look.since)
+        since = _(", ").join(_changed_since(look.final, snapshot))
         return _("%(later)s (since then %(since)s)") % {"later": later, "since": since} if since else later
     if look.planned is None:
         if look.is_interim:

@@ -87,7 +87,7 @@ def _status(snapshot: Snapshot, plans: Plans) -> tuple[str, str]:
         found, look = reckon(under), look_of(snapshot, under)
         if found is not None and not found.answers:
             told = f"{told}, {say_unanswered(found)}"
-        return told, say_look(look) if look else ""
+        return told, say_look(look, snapshot) if look else ""
     return _("exploratory: %(reason)s") % {"reason": _reason(snapshot, plans)}, ""
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from arena.campaigns.admission import SESSION_KEY, joined_campaigns
 from arena.campaigns.models import Campaign
@@ -36,7 +36,7 @@ class Joined:
         return self.campaign.quota is not None and self.votes >= self.campaign.quota
 
 
-@require_GET
+@require_safe
 def index(request: HttpRequest) -> HttpResponse:
     user = request.user
     managed = objects_for(Campaign.objects.all(), user, Role.RESEARCHER).order_by("-pk")

@@ -20,7 +20,7 @@ from arena.raters.models import Role
 GOLDS_PER_PAGE = 50
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @access.admin_required
 def battle_golds(request: HttpRequest, slug: str) -> HttpResponseBase:

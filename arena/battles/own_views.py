@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.battles import own_page
 from arena.battles.models import Vote
@@ -16,7 +16,7 @@ from arena.raters.models import Rater
 VOTES_PER_PAGE = 50
 
 
-@require_GET
+@require_safe
 @never_cache
 @for_raters
 def my_votes(request: HttpRequest, slug: str) -> HttpResponseBase:
@@ -26,13 +26,13 @@ def my_votes(request: HttpRequest, slug: str) -> HttpResponseBase:
     return show(request, campaign, rater)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @for_raters
 def my_link(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Shown in this answer and nowhere else: the database keeps the token's hash only."""
     campaign, rater = own_place(request, slug)
-    if request.method == "GET":  # the address of that answer, opened anew
+    if request.method != "POST":  # the address of that answer, opened anew
         return redirect("my-votes", slug)
     if rater is None or not own_page.may_make_link(campaign, rater):
         raise NoPlaceError

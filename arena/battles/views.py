@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.middleware import HtmxDetails
 
@@ -67,7 +67,7 @@ def for_raters(
     return guarded
 
 
-@require_GET
+@require_safe
 @never_cache
 @vary_on_headers("HX-Request")
 @for_raters
@@ -75,6 +75,8 @@ def battle(request: HtmxRequest, slug: str) -> HttpResponseBase:
     campaign, rater = own_place(request, slug)
     if rater is None:
         return redirect("begin", slug)
+    if request.method == "HEAD":
+        return HttpResponse()  # nobody reads a battle then, and none is drawn
     ran_out = Battle.objects.left_too_long(rater, campaign).exists()
     seen = screen.look(campaign, rater, beyond_quota=goes_beyond(request, campaign))
     notice = _("The battle that you left had been open for too long. Here is a new one.") if ran_out else ""
@@ -193,7 +195,7 @@ def reads_plain(request: HttpRequest, campaign: Campaign) -> bool:
     return campaign.plain_text or request.COOKIES.get(TEXT_COOKIE) == PLAIN
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.researcher_required
 def battle_preview(request: HttpRequest, slug: str) -> HttpResponse:
@@ -221,7 +223,7 @@ def own_place(request: HttpRequest, slug: str) -> tuple[Campaign, Rater | None]:
 def no_place(request: HttpRequest, campaign: Campaign | None) -> HttpResponse:
     """Strangers can't tell a campaign that needs an invite from none; the team is led to its preview."""
     is_staff = campaign is not None and access.has_role(request.user, campaign.team_id, Role.RESEARCHER)
-    leads_on = is_staff and request.method == "GET"
+    leads_on = is_staff and request.method != "POST"
     context = {"campaign": campaign if leads_on else None}
     return render(request, "battles/no_place.html", context, status=200 if leads_on else 404)
 

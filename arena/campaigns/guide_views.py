@@ -3,7 +3,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.campaigns.forms import GuideForm
 from arena.campaigns.guide_history import changes, versions
@@ -16,12 +16,12 @@ from arena.raters.models import Role
 from arena.row_numbers import as_id
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @access.admin_required
 def guide_edit(request: HttpRequest, slug: str) -> HttpResponseBase:
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
-    if request.method == "GET":
+    if request.method != "POST":
         form = GuideForm(initial={"text": text_to_begin_with(campaign, request.GET)})
         return show(request, campaign, form)
     form = GuideForm(request.POST)
@@ -71,7 +71,7 @@ def show(
     return render(request, f"campaigns/guide_edit.html{part}", context, status=status)
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.researcher_required
 def guide_diff(request: HttpRequest, slug: str) -> HttpResponse:

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arena.campaigns import invites, roster
 from arena.campaigns.forms import GroupLinkForm, PersonalLinksForm
@@ -20,7 +20,7 @@ from arena.row_numbers import as_id
 ROWS_A_PAGE = 100
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.admin_required
 def invite_list(request: HttpRequest, slug: str) -> HttpResponse:
@@ -58,12 +58,12 @@ def join_address(request: HttpRequest) -> str:
     return request.build_absolute_uri(reverse("join", args=["-"])).removesuffix("-/")
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @access.admin_required
 def invite_new(request: HttpRequest, slug: str) -> HttpResponseBase:
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
-    if request.method == "GET":  # the address of an answer that showed links, opened anew
+    if request.method != "POST":  # the address of an answer that showed links, opened anew
         return redirect("invite-list", slug)
     form = GroupLinkForm(request.POST, auto_id="group-%s")
     if not form.is_valid():
@@ -72,12 +72,12 @@ def invite_new(request: HttpRequest, slug: str) -> HttpResponseBase:
     return show(request, campaign, group_link=f"{join_address(request)}{token}/")
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @access.admin_required
 def invite_personal(request: HttpRequest, slug: str) -> HttpResponseBase:
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
-    if request.method == "GET":
+    if request.method != "POST":
         return redirect("invite-list", slug)
     form = PersonalLinksForm(request.POST, request.FILES, auto_id="personal-%s")
     if not form.is_valid():
@@ -97,12 +97,12 @@ def download(text: str, name: str) -> HttpResponse:
     return answer
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @access.admin_required
 def invite_reissue(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
     invite = own_invite(request, slug, pk)
-    if request.method == "GET":
+    if request.method != "POST":
         return redirect("invite-list", slug)
     if invite.rater_id is None:
         messages.error(request, _("A group link is revoked, and another made."))
@@ -182,7 +182,7 @@ def revoke(request: HttpRequest, slug: str, which) -> HttpResponseBase:
     return redirect("invite-list", slug)
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.admin_required
 def roster_csv(request: HttpRequest, slug: str) -> HttpResponse:

@@ -5,7 +5,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.campaigns.admission import (
     TooManyError,
@@ -20,7 +20,7 @@ from arena.raters import access
 from arena.raters.models import Rater, Role
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def join(request: HttpRequest, token: str) -> HttpResponseBase:
     invite = Invite.objects.for_token(token)
@@ -28,14 +28,14 @@ def join(request: HttpRequest, token: str) -> HttpResponseBase:
         begun = begin_again(request, token) if request.method == "POST" else None
         return lead_on(begun) if begun else render(request, "campaigns/no_invite.html", status=410)
     rater = returning(request, invite.campaign, invite)
-    if request.method == "GET" or not may_enter(invite.campaign, rater):
+    if request.method != "POST" or not may_enter(invite.campaign, rater):
         return welcome(request, invite.campaign, rater)
     if begin_with_invite(request, invite) is None:
         return render(request, "campaigns/no_invite.html", status=410)
     return lead_on(invite.campaign)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def begin(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The door of campaigns that need no invite."""
@@ -44,7 +44,7 @@ def begin(request: HttpRequest, slug: str) -> HttpResponseBase:
     if campaign.admission == Campaign.Admission.LOGIN and not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
     rater = returning(request, campaign)
-    if request.method == "GET" or not may_enter(campaign, rater):
+    if request.method != "POST" or not may_enter(campaign, rater):
         return welcome(request, campaign, rater)
     try:
         if begin_without_invite(request, campaign) is None:
@@ -85,7 +85,7 @@ def welcome(request: HttpRequest, campaign: Campaign, rater: Rater | None = None
     return render(request, "campaigns/join.html", context, status=409 if request.method == "POST" else 200)
 
 
-@require_GET
+@require_safe
 @never_cache
 def guide(request: HttpRequest, slug: str) -> HttpResponse:
     """Whoever has no place is told how to get one; a campaign that isn't there looks the same."""

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns import checklist, opening, progress
@@ -24,7 +24,7 @@ from arena.row_numbers import as_id
 from arena.save_once import save_once
 
 
-@require_GET
+@require_safe
 @access.researcher_required
 def campaign_list(request: HttpRequest) -> HttpResponse:
     campaigns = access.objects_for(Campaign.objects.all(), request.user, Role.RESEARCHER)
@@ -32,7 +32,7 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
     return render(request, "campaigns/list.html", context | {"section": "campaigns"})
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @access.admin_required
 def campaign_new(request: HttpRequest) -> HttpResponseBase:
     team = access.acting_team(request.user)
@@ -47,7 +47,7 @@ def campaign_new(request: HttpRequest) -> HttpResponseBase:
     return render(request, "campaigns/new.html", {"form": form, "section": "campaigns"}, status=status)
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.researcher_required
 def campaign_page(request: HttpRequest, slug: str) -> HttpResponse:
@@ -100,14 +100,14 @@ def parts_of(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @access.admin_required
 def campaign_edit(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Stores one step of the page; the forms stand on the page itself."""
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
     kind = PARTS.get(request.POST.get("part", ""))
-    if request.method == "GET" or kind is None:
+    if request.method != "POST" or kind is None:
         return redirect("campaign", slug)
     form = kind(request.POST, instance=campaign)
     stored = save_once(form, form.save) if form.is_valid() else None
@@ -195,7 +195,7 @@ def campaign_clone(request: HttpRequest, slug: str) -> HttpResponseBase:
     return redirect("campaign", clone.slug)
 
 
-@require_GET
+@require_safe
 @never_cache
 @vary_on_headers("HX-Request")
 @access.researcher_required

@@ -3,7 +3,7 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arena.corpus.editing import NotEditableError, remove_competitor
 from arena.corpus.forms import CompetitorForm
@@ -17,7 +17,7 @@ from arena.save_once import save_once
 _NAMES = {"name", "aliases", "organisation"}
 
 
-@require_GET
+@require_safe
 @access.admin_required
 def competitor_list(request: HttpRequest) -> HttpResponse:
     competitors = access.objects_for(Competitor.objects.all(), request.user, Role.ADMIN)
@@ -30,13 +30,13 @@ def competitor_list(request: HttpRequest) -> HttpResponse:
     return render(request, "corpus/competitors.html", context)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @access.admin_required
 def competitor_new(request: HttpRequest) -> HttpResponseBase:
     return edit(request, Competitor(team=access.acting_team(request.user)), _("New model"))
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @access.admin_required
 def competitor_edit(request: HttpRequest, pk: int) -> HttpResponseBase:
     competitor = own_competitor(request, pk)

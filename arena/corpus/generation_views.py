@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from arena.corpus import generate, generation_planning, tasks
@@ -22,7 +22,7 @@ from arena.save_once import save_once
 RUN_OPTIONS = ("samples", "budget_usd", "max_calls")
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @vary_on_headers("HX-Request")
 @access.admin_required
@@ -60,7 +60,7 @@ def show_form(request: HttpRequest, form: GenerationForm, prompt_set: PromptSet)
     return render(request, f"corpus/generation_new.html{part}", context, status=422 if refused else 200)
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.admin_required
 def generation_run_list(request: HttpRequest) -> HttpResponse:
@@ -74,7 +74,7 @@ def generation_run_list(request: HttpRequest) -> HttpResponse:
     return render(request, "corpus/generation_list.html", context)
 
 
-@require_GET
+@require_safe
 @never_cache
 @vary_on_headers("HX-Request")
 @access.admin_required
@@ -103,14 +103,14 @@ def own_run(request: HttpRequest, pk: int) -> GenerationRun:
 acts = RunActs("generation-run", own_run, generate.ASKER.cancel, generate.ASKER.retry_failed, tasks.enqueue)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @access.admin_required
 def asked_model_new(request: HttpRequest) -> HttpResponseBase:
     competitor = Competitor(team=access.acting_team(request.user))
     return edit_asking(request, competitor, _("New model"))
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @access.admin_required
 def asked_model_edit(request: HttpRequest, pk: int) -> HttpResponseBase:
     competitor = access.get_for(Competitor.objects.all(), request.user, Role.ADMIN, pk=pk)

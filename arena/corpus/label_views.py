@@ -6,7 +6,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from arena.choices import limit_choices
@@ -47,7 +47,7 @@ class SpotCheckForm(forms.Form):
             )
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @vary_on_headers("HX-Request")
 @access.admin_required
@@ -76,7 +76,7 @@ def label_run_new(request: HttpRequest, pk: int) -> HttpResponseBase:
     return render(request, f"corpus/label_new.html{part}", context, status=422 if refused else 200)
 
 
-@require_GET
+@require_safe
 @never_cache
 @vary_on_headers("HX-Request")
 @access.admin_required
@@ -97,7 +97,7 @@ def label_run(request: HttpRequest, pk: int) -> HttpResponse:
     return part
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @access.admin_required
 def spot_check(request: HttpRequest, pk: int) -> HttpResponseBase:

@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from arena.corpus import leak_checks
 from arena.corpus.leak_tasks import check_leaks
@@ -18,7 +18,7 @@ LEAKS_A_PAGE = 50
 SHOWN = {"found": Response.Leak.FOUND, "dismissed": Response.Leak.DISMISSED}
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.admin_required
 def leak_list(request: HttpRequest, pk: int) -> HttpResponse:

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from arena.corpus.editing import NotEditableError, next_id, remove_prompt, save_prompt
@@ -34,7 +34,7 @@ RESPONSES_A_PAGE = 20
 SAME_SHOWN = 50
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @access.admin_required
 def prompt_new(request: HttpRequest, pk: int) -> HttpResponseBase:
@@ -43,7 +43,7 @@ def prompt_new(request: HttpRequest, pk: int) -> HttpResponseBase:
     return edit_prompt(request, prompt)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @vary_on_headers("HX-Request")
 @access.admin_required
@@ -106,7 +106,7 @@ def saved(request: HttpRequest, prompt: Prompt) -> HttpResponseBase:
     return redirect("prompt", prompt.pk)
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.admin_required
 def prompt_row(request: HttpRequest, pk: int) -> HttpResponse:
@@ -127,7 +127,7 @@ def show_edit(request: HttpRequest, prompt: Prompt, status: int, **forms: Any) -
     return render(request, f"corpus/prompt_edit.html{part}", context, status=status)
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.admin_required
 def prompt_page(request: HttpRequest, pk: int) -> HttpResponse:

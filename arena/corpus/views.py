@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from arena.corpus import personal_in_sets, versions
@@ -30,7 +30,7 @@ CHANGES_A_PAGE = 20
 DUPLICATES_SHOWN = 200
 
 
-@require_GET
+@require_safe
 @access.admin_required
 def prompt_set_list(request: HttpRequest) -> HttpResponse:
     sets = access.objects_for(PromptSet.objects.all(), request.user, Role.ADMIN)
@@ -38,13 +38,13 @@ def prompt_set_list(request: HttpRequest) -> HttpResponse:
     return render(request, "corpus/list.html", {"prompt_sets": sets, "section": "corpus"})
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @access.admin_required
 def prompt_set_new(request: HttpRequest) -> HttpResponseBase:
     return edit_set(request, PromptSet(team=access.acting_team(request.user)), _("New prompt set"))
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @access.admin_required
 def prompt_set_edit(request: HttpRequest, pk: int) -> HttpResponseBase:
     prompt_set = own_set(request, pk)
@@ -60,7 +60,7 @@ def edit_set(request: HttpRequest, prompt_set: PromptSet, title: str) -> HttpRes
     return render(request, "corpus/set_edit.html", context, status=422 if form.is_bound else 200)
 
 
-@require_GET
+@require_safe
 @vary_on_headers("HX-Request")
 @access.admin_required
 def prompt_set_page(request: HttpRequest, pk: int) -> HttpResponse:
@@ -191,7 +191,7 @@ def prompt_set_next(request: HttpRequest, pk: int) -> HttpResponseBase:
     return redirect("prompt-set", draft.pk)
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.admin_required
 def prompt_set_compare(request: HttpRequest, pk: int) -> HttpResponse:
@@ -211,7 +211,7 @@ def prompt_set_compare(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "corpus/compare.html", context | {"section": "corpus"})
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.admin_required
 def prompt_set_duplicates(request: HttpRequest, pk: int) -> HttpResponse:

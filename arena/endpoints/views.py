@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arena.endpoints import tasks
 from arena.endpoints.connection import probe
@@ -17,7 +17,7 @@ from arena.raters.models import Role
 from arena.save_once import save_once
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.admin_required
 def endpoint_list(request: HttpRequest) -> HttpResponse:
@@ -27,7 +27,7 @@ def endpoint_list(request: HttpRequest) -> HttpResponse:
     )
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @access.admin_required
 def endpoint_new(request: HttpRequest) -> HttpResponseBase:
     endpoint = Endpoint(team=access.acting_team(request.user))
@@ -38,7 +38,7 @@ def endpoint_new(request: HttpRequest) -> HttpResponseBase:
     )
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @access.admin_required
 def endpoint_edit(request: HttpRequest, pk: int) -> HttpResponseBase:
     endpoint = own_endpoint(request, pk)

@@ -3,7 +3,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpRe
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns.models import Campaign
@@ -24,7 +24,7 @@ def get_export(request: HttpRequest, slug: str, public_id: str) -> Export:
     return wanted
 
 
-@require_GET
+@require_safe
 @never_cache
 @vary_on_headers("HX-Request")
 @access.researcher_required
@@ -55,7 +55,7 @@ def export_new(request: HttpRequest, slug: str) -> HttpResponseBase:
     return redirect("export-list", slug)
 
 
-@require_GET
+@require_safe
 @access.researcher_required
 def export_file(request: HttpRequest, slug: str, public_id: str) -> HttpResponseBase:
     wanted = get_export(request, slug, public_id)

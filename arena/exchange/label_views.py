@@ -36,7 +36,7 @@ class LabelFileForm(forms.Form):
         return file
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @access.admin_required
 def label_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Labels of a prompt set from a file, draft or published: all rows or none."""

@@ -8,7 +8,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpRe
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from arena.exchange import encodings, intake, onward, tasks, uploads, wording
@@ -23,14 +23,14 @@ from arena.raters import access
 from arena.raters.models import Role
 
 
-@require_GET
+@require_safe
 @access.admin_required
 def import_list(request: HttpRequest) -> HttpResponse:
     records = access.objects_for(Import.objects.all(), request.user, Role.ADMIN).order_by("-pk")
     return render(request, "exchange/list.html", {"imports": records[:100], "section": "corpus"})
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @access.admin_required
 def import_new(request: HttpRequest) -> HttpResponseBase:
     kind = request.GET.get("kind", Import.Kind.PROMPTS)
@@ -77,7 +77,7 @@ def _unless_it_goes(view: Callable[[HttpRequest, str], HttpResponseBase]) -> Cal
     return wrapped
 
 
-@require_GET
+@require_safe
 @never_cache
 @vary_on_headers("HX-Request")
 @access.admin_required
@@ -216,14 +216,14 @@ def import_discard(request: HttpRequest, public_id: str) -> HttpResponseBase:
     return redirect("import-new")
 
 
-@require_GET
+@require_safe
 @access.admin_required
 def import_errors(request: HttpRequest, public_id: str) -> FileResponse:
     """Every error, also those beyond the first hundred."""
     return _table(_own(request, public_id), uploads.errors_path, "errors.csv")
 
 
-@require_GET
+@require_safe
 @access.admin_required
 def import_notes(request: HttpRequest, public_id: str) -> FileResponse:
     """Every row that isn't taken as the others are, though it is no error."""

@@ -5,7 +5,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.campaigns.models import Campaign
 from arena.judging.definition_forms import JudgeForm, RubricForm, fields_of
@@ -19,7 +19,7 @@ from arena.row_numbers import as_id
 from arena.save_once import save_once
 
 
-@require_GET
+@require_safe
 @access.admin_required
 def judge_list(request: HttpRequest) -> HttpResponse:
     judges = access.objects_for(Judge.objects.select_related("endpoint", "rubric"), request.user, Role.ADMIN)
@@ -28,7 +28,7 @@ def judge_list(request: HttpRequest) -> HttpResponse:
     return render(request, "judging/definitions.html", context)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @access.admin_required
 def judge_new(request: HttpRequest) -> HttpResponseBase:
     team = access.acting_team(request.user)
@@ -40,7 +40,7 @@ def judge_new(request: HttpRequest) -> HttpResponseBase:
     return render(request, "judging/define.html", context, status=422 if form.is_bound else 200)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @access.admin_required
 def rubric_new(request: HttpRequest) -> HttpResponseBase:
     """A rubric, or with ?from=ID the next version of one: what has been asked never changes."""

@@ -5,7 +5,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns.models import Campaign
@@ -27,7 +27,7 @@ SHOWN = {
 }
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.admin_required
 def judge_run_list(request: HttpRequest) -> HttpResponse:
@@ -41,7 +41,7 @@ def judge_run_list(request: HttpRequest) -> HttpResponse:
     return render(request, "judging/list.html", context)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @vary_on_headers("HX-Request")
 @access.admin_required
@@ -109,7 +109,7 @@ def show_form(request: HttpRequest, form: RunForm, choice: choosing.Choice | Non
     return render(request, f"judging/new.html{part}", context, status=422 if refused else 200)
 
 
-@require_GET
+@require_safe
 @never_cache
 @vary_on_headers("HX-Request")
 @access.admin_required
@@ -157,7 +157,7 @@ def judge_canaries(request: HttpRequest, pk: int) -> HttpResponseBase:
     return redirect("judge-run", run.pk)
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.admin_required
 def judgment(request: HttpRequest, pk: int) -> HttpResponse:

@@ -3,14 +3,14 @@
 from django.http import Http404, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from arena.battles.views import HtmxRequest, for_raters, own_place
 from arena.leaderboards import my_votes
 
 
-@require_GET
+@require_safe
 @never_cache
 @vary_on_headers("HX-Request")
 @for_raters

@@ -44,7 +44,7 @@ class Listed:
     fields: list[tuple[str, Any]]
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @vary_on_headers("HX-Request")
 @access.researcher_required
@@ -52,7 +52,7 @@ def board_parts(request: HttpRequest, campaign: str) -> HttpResponseBase:
     shown = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=campaign)
     boards = shown.leaderboards.parts().select_related("judge", "campaign").order_by("-pk")
     progress = board_page.progress_of(boards)
-    if request.method == "GET" and request.headers.get("HX-Request"):
+    if request.method != "POST" and request.headers.get("HX-Request"):
         return render_progress(request, {"campaign": shown, "progress": progress})
     form = PartForm(request.POST if request.method == "POST" else None, campaign=shown)
     if request.method == "POST" and form.is_valid():

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from arena.leaderboards import downloads
 from arena.leaderboards.boards import board_facts
@@ -37,7 +37,7 @@ def get_leaderboard(request: HttpRequest, campaign: str, slug: str) -> Leaderboa
     return found
 
 
-@require_GET
+@require_safe
 @kept_if_public
 def snapshot_list(request: HttpRequest, campaign: str, slug: str) -> HttpResponse:
     leaderboard = get_leaderboard(request, campaign, slug)
@@ -54,7 +54,7 @@ def snapshot_list(request: HttpRequest, campaign: str, slug: str) -> HttpRespons
     return render(request, "leaderboards/snapshots.html", context)
 
 
-@require_GET
+@require_safe
 @kept_if_public
 def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
     boards = Leaderboard.objects.visible_to(request.user)
@@ -93,7 +93,7 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "leaderboards/snapshot.html", context)
 
 
-@require_GET
+@require_safe
 @kept_if_public
 def snapshot_diff(request: HttpRequest, campaign: str, slug: str) -> HttpResponse:
     """?before=…&after=…; by default the newest against the one before it."""

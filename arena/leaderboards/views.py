@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns.models import Campaign
@@ -28,7 +28,7 @@ from arena.raters import access
 from arena.raters.models import Role
 
 
-@require_GET
+@require_safe
 @kept_if_public
 @packed
 def board_list(request: HttpRequest) -> HttpResponse:
@@ -36,7 +36,7 @@ def board_list(request: HttpRequest) -> HttpResponse:
     return render(request, "leaderboards/list.html", context)
 
 
-@require_GET
+@require_safe
 @kept_if_public
 @packed
 @vary_on_headers("HX-Request")
@@ -67,7 +67,7 @@ def board(request: HttpRequest, campaign: str) -> HttpResponse:
     return render(request, "leaderboards/board.html", context)
 
 
-@require_GET
+@require_safe
 @kept_if_public
 @packed
 def board_compare(request: HttpRequest, campaign: str) -> HttpResponse:
@@ -80,7 +80,7 @@ def board_compare(request: HttpRequest, campaign: str) -> HttpResponse:
     return render(request, "leaderboards/compare.html", context)
 
 
-@require_GET
+@require_safe
 @kept_if_public
 @packed
 def board_model(request: HttpRequest, campaign: str) -> HttpResponse:
@@ -89,7 +89,7 @@ def board_model(request: HttpRequest, campaign: str) -> HttpResponse:
     return render(request, "leaderboards/model.html", context)
 
 
-@require_GET
+@require_safe
 @kept_if_public
 @packed
 def board_charts(request: HttpRequest, campaign: str) -> HttpResponse:
@@ -98,7 +98,7 @@ def board_charts(request: HttpRequest, campaign: str) -> HttpResponse:
     return render(request, "leaderboards/charts.html", context)
 
 
-@require_GET
+@require_safe
 @packed
 def chart_svg(request: HttpRequest, campaign: str, slug: str, name: str) -> HttpResponseBase:
     scheme = "dark" if request.GET.get("scheme") == "dark" else "light"
@@ -113,7 +113,7 @@ def chart_svg(request: HttpRequest, campaign: str, slug: str, name: str) -> Http
     return chart_file(request, get_latest(request, campaign, slug), name, form, make, file_name)
 
 
-@require_GET
+@require_safe
 def chart_png(request: HttpRequest, campaign: str, slug: str, name: str) -> HttpResponseBase:
     def make(chart: SnapshotChart) -> HttpResponse:
         if chart.png is None:
@@ -124,7 +124,7 @@ def chart_png(request: HttpRequest, campaign: str, slug: str, name: str) -> Http
     return chart_file(request, snapshot, name, "png", make, f"{slug}-{name}.png")
 
 
-@require_GET
+@require_safe
 def chart_json(request: HttpRequest, campaign: str, slug: str, name: str) -> HttpResponseBase:
     def make(chart: SnapshotChart) -> HttpResponse:
         return JsonResponse(chart.spec)
@@ -194,7 +194,7 @@ def board_visibility(request: HttpRequest, campaign: str) -> HttpResponse:
     return redirect(form.address)
 
 
-@require_GET
+@require_safe
 def board_csv(request: HttpRequest, campaign: str, slug: str) -> HttpResponseBase:
     snapshot = get_latest(request, campaign, slug)
 
@@ -206,7 +206,7 @@ def board_csv(request: HttpRequest, campaign: str, slug: str) -> HttpResponseBas
     return cached(request, snapshot, f"board csv {downloads.form_of(snapshot, 'standings')}", make)
 
 
-@require_GET
+@require_safe
 def board_json(request: HttpRequest, campaign: str, slug: str) -> HttpResponseBase:
     return answer_whole(request, get_latest(request, campaign, slug), JsonResponse)
 

@@ -28,7 +28,7 @@ class TokenForm(forms.Form):
     )
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @login_required
 def token_list(request: HttpRequest) -> HttpResponse:

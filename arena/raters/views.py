@@ -7,7 +7,7 @@ from django.middleware.csrf import rotate_token
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from arena.raters import access
 from arena.raters.accounts import (
@@ -32,7 +32,7 @@ def sign_out(request: HttpRequest) -> HttpResponseBase:
     return answer
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.admin_required
 def member_list(request: HttpRequest) -> HttpResponse:

@@ -69,6 +69,13 @@ def test_a_stranger_is_led_to_the_door_where_none_is_needed(make_campaign, admis
     assert (answer.status_code, answer.url) == (302, "/campaigns/small/begin/")
 
 
+def test_asking_with_head_for_the_next_battle_draws_none(desk):
+    answer = desk.client.head(f"/campaigns/{desk.campaign.slug}/battle/")
+    assert (answer.status_code, Battle.objects.count()) == (200, 0)
+    desk.look()
+    assert Battle.objects.count() > 0
+
+
 def test_getting_a_page_that_takes_posts_is_refused(desk):
     battle = desk.on_screen()
     for act in ("vote", "undo", "skip", "flag"):

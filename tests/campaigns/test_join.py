@@ -8,11 +8,23 @@ from arena.raters.models import Rater
 pytestmark = pytest.mark.django_db
 
 
-def test_opening_an_invite_link_changes_nothing(client: Client, small_campaign):
-    answer = client.get(f"/join/{small_campaign.token}/")
+@pytest.mark.parametrize("method", ["get", "head"])
+def test_opening_an_invite_link_changes_nothing(client: Client, small_campaign, method):
+    """Nor does looking it up, as chats and mail programs do."""
+    answer = getattr(client, method)(f"/join/{small_campaign.token}/")
     assert answer.status_code == 200
     assert Rater.objects.count() == 0
     assert Invite.objects.get().uses == 0
+
+
+@pytest.mark.parametrize("method", ["get", "head"])
+def test_looking_at_an_open_door_or_a_personal_link_makes_no_rater(make_campaign, cast, method):
+    door = make_campaign("door", admission=Campaign.Admission.OPEN)
+    _invite, personal = Invite.issue(door.campaign, rater=cast.alice_rater, max_uses=1)
+    before = Rater.objects.count()
+    for path in ("/campaigns/door/begin/", f"/join/{personal}/"):
+        assert getattr(Client(), method)(path).status_code == 200
+    assert (Rater.objects.count(), set(Invite.objects.values_list("uses", flat=True))) == (before, {0})
 
 
 def test_the_guide_is_read_before_begin(client: Client, small_campaign):

@@ -293,6 +293,17 @@ def test_a_stranger_who_asks_too_often_waits(joust, client, settings):
     assert late.status_code == 429 and 0 < int(late["Retry-After"]) <= 60
 
 
+def test_asking_with_head_counts_as_asking(joust, client, settings):
+    publish(joust[0].campaign)
+    settings.API_PER_MINUTE_ANONYMOUS = 2
+    file = f"{LATEST}/standings.csv"
+    assert [client.head(file).status_code for _ in range(2)] + [client.get(file).status_code] == [
+        200,
+        200,
+        429,
+    ]
+
+
 def test_strangers_behind_our_proxy_are_told_apart(joust, client, settings):
     settings.API_PER_MINUTE_ANONYMOUS, settings.PROXY_COUNT = 1, 1
 

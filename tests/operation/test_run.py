@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import os
 import re
@@ -173,6 +174,25 @@ def test_static_files_are_served_compressed_names_and_all(run):
     status, content = installation.get(f"/static/{name}")
     assert status == 200
     assert content
+
+
+def test_head_is_answered_as_get_without_a_body_and_the_connection_goes_on(run):
+    """A body would be read as the beginning of the next answer; the server would warn of it."""
+    installation = run()
+    installation.wait_until_ready()
+    connection = http.client.HTTPConnection("127.0.0.1", installation.port, timeout=60)
+    connection.connect()
+    kept = connection.sock
+    for path in ("/", "/boards/", "/api/v1/leaderboards/", "/nowhere/", "/healthz"):
+        connection.request("HEAD", path)
+        told = connection.getresponse()
+        told.read()
+        connection.request("GET", path)
+        shown = connection.getresponse()
+        assert (shown.status, len(shown.read())) == (told.status, int(told.headers["Content-Length"])), path
+        assert connection.sock is kept, path
+    connection.close()
+    assert "body bytes" not in installation.words()
 
 
 def test_a_killed_web_server_comes_back_and_refuses_nobody(run):

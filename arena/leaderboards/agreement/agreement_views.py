@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from arena.battles.models import Vote
 from arena.campaigns.models import Campaign
@@ -80,7 +80,7 @@ def find_agreement(request: HttpRequest, slug: str) -> tuple[Campaign, CampaignA
     return campaign, CampaignAgreement.objects.filter(campaign=campaign).first()
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.researcher_required
 def board_agreement(request: HttpRequest, campaign: str) -> HttpResponse:

@@ -1,6 +1,6 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from arena.judging.models import Judge
 from arena.leaderboards.agreement import card_page
@@ -8,7 +8,7 @@ from arena.raters import access
 from arena.raters.models import Role
 
 
-@require_GET
+@require_safe
 @access.researcher_required
 def judge_card(request: HttpRequest, pk: int) -> HttpResponse:
     """The card of one campaign, ?campaign=SLUG, or the newest."""

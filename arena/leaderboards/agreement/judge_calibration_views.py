@@ -4,7 +4,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arena.campaigns.models import Campaign
 from arena.judging import calibration as calibrating
@@ -19,7 +19,7 @@ from arena.raters.models import Role
 from arena.save_once import save_once
 
 
-@require_GET
+@require_safe
 @access.admin_required
 def calibration_list(request: HttpRequest) -> HttpResponse:
     mine = access.objects_for(Calibration.objects.all(), request.user, Role.ADMIN, "campaign__team")
@@ -28,7 +28,7 @@ def calibration_list(request: HttpRequest) -> HttpResponse:
     return render(request, "leaderboards/calibrations.html", context)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @access.admin_required
 def calibration_new(request: HttpRequest) -> HttpResponseBase:
     campaigns = access.objects_for(Campaign.objects.all(), request.user, Role.ADMIN)
@@ -47,7 +47,7 @@ def calibration_new(request: HttpRequest) -> HttpResponseBase:
     return render(request, "leaderboards/calibration_new.html", context, status=422 if form.is_bound else 200)
 
 
-@require_GET
+@require_safe
 @access.researcher_required
 def calibration(request: HttpRequest, pk: int) -> HttpResponse:
     return show(request, own(request, pk, Role.RESEARCHER))
@@ -80,7 +80,7 @@ def show(request: HttpRequest, found: Calibration, form: MeasureForm | None = No
     return render(request, "leaderboards/calibration.html", context, status=422 if form else 200)
 
 
-@require_GET
+@require_safe
 @access.admin_required
 def run_wordings(request: HttpRequest, pk: int) -> HttpResponse:
     """How far the wordings of a rubric agree; a run whose judges are no wordings says what would be."""

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from arena.campaigns.models import Campaign
 from arena.leaderboards.defaults import BOARDS
@@ -50,7 +50,7 @@ class AnalysisPlanForm(RowForm):
         }
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.researcher_required
 def analysis_plan(request: HttpRequest, slug: str) -> HttpResponse:

@@ -3,7 +3,7 @@
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.plans.plan_words import say_boards, say_changes
@@ -13,7 +13,7 @@ from arena.leaderboards.plans.registration_words import LATE
 from arena.leaderboards.visible import get_visible_campaign
 
 
-@require_GET
+@require_safe
 @never_cache
 def board_plan(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = get_visible_campaign(request, campaign)
@@ -38,7 +38,7 @@ def board_plan(request: HttpRequest, campaign: str) -> HttpResponse:
     return render(request, "leaderboards/frozen_plan.html", context)
 
 
-@require_GET
+@require_safe
 @never_cache
 def board_plan_json(request: HttpRequest, campaign: str, version: int) -> HttpResponse:
     """Byte for byte what was hashed when it was frozen."""

@@ -3,7 +3,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from arena.campaigns.models import Campaign
@@ -26,7 +26,7 @@ class PlanForm(forms.Form):
     )
 
 
-@require_GET
+@require_safe
 @never_cache
 @vary_on_headers("HX-Request")
 @access.researcher_required

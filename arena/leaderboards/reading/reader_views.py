@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from arena.battles.models import Battle
 from arena.campaigns.models import Campaign
@@ -61,7 +61,7 @@ def bound(request: HttpRequest, campaign: Campaign) -> ChoiceForm:
     return ChoiceForm(asked, campaign=campaign, auto_id="choose-%s")
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.researcher_required
 def battle_reader(request: HttpRequest, campaign: str) -> HttpResponse:
@@ -90,7 +90,7 @@ def battle_reader(request: HttpRequest, campaign: str) -> HttpResponse:
     return render(request, "leaderboards/reader.html", context, status=200 if form.is_valid() else 422)
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.researcher_required
 def battle_reader_csv(request: HttpRequest, campaign: str) -> StreamingHttpResponse:

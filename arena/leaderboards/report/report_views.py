@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.campaigns.models import Campaign
 from arena.leaderboards.boards.board_list import visible_boards
@@ -29,7 +29,7 @@ STYLE = (settings.BASE_DIR / "templates" / "leaderboards" / "report.css").read_t
 STYLE_HASH = f"'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'"
 
 
-@require_GET
+@require_safe
 @never_cache
 @access.researcher_required
 @csp_replace({"default-src": [NONE], "style-src": [STYLE_HASH], "img-src": ["data:"], "script-src": [NONE]})  # type: ignore[arg-type]
@@ -54,7 +54,7 @@ class ReportTextForm(RowForm):
         widgets = {"capability": forms.Textarea(attrs={"rows": 2})}
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @access.researcher_required
 def report_text(request: HttpRequest, campaign: str) -> HttpResponseBase:

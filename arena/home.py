@@ -12,8 +12,8 @@ from arena.campaigns.models import Campaign
 from arena.corpus.models import PromptSet
 from arena.leaderboards import sentences
 from arena.leaderboards.boards.board_list import Listed, say_votes
-from arena.leaderboards.boards.board_page import opening_of, source_of
 from arena.leaderboards.boards.board_rows import first_of
+from arena.leaderboards.boards.board_sources import opening_of, source_of
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.raters.access import User, objects_for, teams_of
 from arena.raters.models import Role

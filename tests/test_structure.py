@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import grimp
 import pytest
 from django.apps import apps
 
@@ -56,6 +58,43 @@ def test_imports_run_one_way():
     linter = Path(sys.executable).parent / "lint-imports"
     result = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_no_two_files_import_each_other_not_even_round_others_late_or_for_a_type():
+    files = grimp.build_graph("arena", "ratings", "bench", "tests", cache_dir=None)
+    imports = {name: files.find_modules_directly_imported_by(name) for name in files.modules}
+    assert sum(map(len, imports.values())) > 3000, (
+        "the imports were not found; this test would pass on nothing"
+    )
+    try:
+        graphlib.TopologicalSorter(imports).prepare()
+    except graphlib.CycleError as found:
+        pytest.fail(f"a circle of imports: {' <- '.join(found.args[1])}")
+
+
+# Files that import others of ours within a function, which otherwise only hides a circle.
+IMPORT_LATE = {
+    "arena/apps.py": "models can't be imported before Django is ready",
+    "arena/exchange/exports.py": "an export of another layout doesn't need Arrow",
+    "arena/leaderboards/tasks.py": "web processes import it, and neither fit nor draw",
+}
+
+
+def imports_late(path: Path) -> bool:
+    functions = [
+        node
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+    ]
+    inside = [node for function in functions for node in ast.walk(function)]
+    named = {node.module or "." for node in inside if isinstance(node, ast.ImportFrom)}
+    named |= {alias.name for node in inside if isinstance(node, ast.Import) for alias in node.names}
+    return any(name.split(".")[0] in ("arena", "ratings", "") for name in named)
+
+
+def test_what_is_ours_is_imported_at_the_top_unless_a_reason_is_said():
+    files = written_files("arena", "ratings", suffixes=(".py",))
+    assert {str(path.relative_to(ROOT)) for path in files if imports_late(path)} == set(IMPORT_LATE)
 
 
 def test_every_room_with_models_has_its_place_in_the_order():

@@ -6,10 +6,9 @@ from django.http import Http404, HttpRequest
 
 from arena.campaigns.models import Campaign
 from arena.leaderboards.boards import board_page, compare_page, model_page
-from arena.leaderboards.boards.board_list import visible_boards
 from arena.leaderboards.boards.board_view import View
 from arena.leaderboards.charts import chart_page
-from arena.leaderboards.visible import get_visible_campaign
+from arena.leaderboards.visible import get_visible_campaign, visible_boards
 
 
 def compared(

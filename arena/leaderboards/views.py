@@ -14,7 +14,7 @@ from arena.campaigns.models import Campaign
 from arena.leaderboards import downloads, tasks
 from arena.leaderboards.asked import about_model, charted, compared
 from arena.leaderboards.boards import board_page, compare_page, pair_battles
-from arena.leaderboards.boards.board_list import list_campaigns, visible_boards
+from arena.leaderboards.boards.board_list import list_campaigns
 from arena.leaderboards.boards.board_view import View, sorts_of
 from arena.leaderboards.caching import cached, kept_if_public
 from arena.leaderboards.charts.chart_names import names_alone
@@ -23,7 +23,7 @@ from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
 from arena.leaderboards.packing import packed
 from arena.leaderboards.schedule import request_snapshots
 from arena.leaderboards.snapshot_api import answer_whole
-from arena.leaderboards.visible import get_visible_campaign
+from arena.leaderboards.visible import get_visible_campaign, visible_boards
 from arena.raters import access
 from arena.raters.models import Role
 

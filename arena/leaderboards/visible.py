@@ -1,13 +1,19 @@
-"""Which campaigns' boards a visitor may read."""
+"""Which boards a visitor may read, and of which campaigns."""
 
 from __future__ import annotations
 
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 
 from arena.campaigns.models import Campaign
-from arena.leaderboards.boards.board_list import visible_boards
+from arena.leaderboards.models import Leaderboard
 from arena.raters import access
 from arena.raters.models import Role
+
+
+def visible_boards(request: HttpRequest, campaign: Campaign) -> QuerySet[Leaderboard]:
+    boards = campaign.leaderboards.whole().visible_to(request.user)
+    return boards.select_related("judge").order_by("pk")
 
 
 def get_visible_campaign(request: HttpRequest, slug: str) -> Campaign:

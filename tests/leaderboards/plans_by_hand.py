@@ -5,7 +5,7 @@ import itertools
 from django.urls import reverse
 from django.utils import timezone
 
-from tests.leaderboards.conftest import NAMES
+from tests.leaderboards.simulated_votes import NAMES
 
 DRAFT = {
     "question": "Is Ember better than Fjord?",

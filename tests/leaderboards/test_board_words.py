@@ -8,7 +8,7 @@ import pytest
 from arena.battles.models import Battle
 from arena.corpus.models import Prompt
 from arena.leaderboards.agreement import campaign_agreement
-from arena.leaderboards.boards import board_page
+from arena.leaderboards.boards import board_sources
 from arena.leaderboards.boards.board_cautions import cautions_of
 from arena.leaderboards.boards.board_facts import facts_of
 from arena.leaderboards.boards.board_rows import first_of
@@ -22,8 +22,8 @@ from arena.leaderboards.plans.registration_words import LATE, say_registered
 from tests.conftest import past_triggers
 from tests.leaderboards.test_boards import change_counts, text_of
 
-PEOPLE = board_page.Source("raters", "People", None, "private")
-HELPED = board_page.Source("combined:1", "People combined", None, "private", Leaderboard.Source.COMBINED)
+PEOPLE = board_sources.Source("raters", "People", None, "private")
+HELPED = board_sources.Source("combined:1", "People combined", None, "private", Leaderboard.Source.COMBINED)
 
 
 @pytest.fixture
@@ -36,16 +36,16 @@ def with_counts(**counts):
 
 
 def test_a_sentence_says_both_that_votes_are_simulated_and_whose_judgment_it_is():
-    assert board_page.opening_of(PEOPLE, with_counts(), simulated=False) == ""
-    assert board_page.opening_of(PEOPLE, with_counts(), simulated=True) == "in simulated votes, "
+    assert board_sources.opening_of(PEOPLE, with_counts(), simulated=False) == ""
+    assert board_sources.opening_of(PEOPLE, with_counts(), simulated=True) == "in simulated votes, "
     helped = with_counts(combined={"used": True})
     expected = "in simulated votes, according to people, with the help of judges, "
-    assert board_page.opening_of(HELPED, helped, simulated=True) == expected
+    assert board_sources.opening_of(HELPED, helped, simulated=True) == expected
 
 
 def test_a_board_that_fell_back_to_people_says_so():
     alone = with_counts(combined={"used": False})
-    assert board_page.opening_of(HELPED, alone, simulated=False) == "according to people alone, "
+    assert board_sources.opening_of(HELPED, alone, simulated=False) == "according to people alone, "
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_agreement_in_simulated_votes_is_labelled(voted_campaign, signed_in):
 def test_a_judges_sentence_beside_simulated_votes_isnt_called_simulated(overall):
     past_triggers(lambda: change_counts(overall, simulated=0))
     pair = Snapshot.objects.get(pk=overall.pk).pairs.first()
-    judge = board_page.Source("judge:1", "Judge", SimpleNamespace(name="Jay"), "private", "judge")
+    judge = board_sources.Source("judge:1", "Judge", SimpleNamespace(name="Jay"), "private", "judge")
     said = headline(find_duel(pair.snapshot, pair.first, pair.second), "Ember", "Fjord", judge)
     assert said.startswith("According to the judge Jay, ")
 

@@ -13,7 +13,7 @@ from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots, sources
 from arena.leaderboards.models import Leaderboard
 from ratings.comparisons import OUTCOMES
-from tests.leaderboards.conftest import STRENGTHS
+from tests.leaderboards.simulated_votes import STRENGTHS
 
 
 def said_by_people(small) -> dict:

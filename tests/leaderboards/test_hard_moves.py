@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from arena.leaderboards import downloads
 from arena.leaderboards.boards.board_cautions import cautions_of
-from arena.leaderboards.boards.board_page import columns_of, source_of
+from arena.leaderboards.boards.board_sources import columns_of, source_of
 from arena.leaderboards.charts import chart_page
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots, whole_board

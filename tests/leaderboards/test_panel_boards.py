@@ -4,7 +4,7 @@ import pytest
 
 from arena.endpoints.models import Endpoint
 from arena.judging.models import Judge, Judgment
-from arena.leaderboards.boards.board_page import key_of
+from arena.leaderboards.boards.board_sources import key_of
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting.comparisons import cutoff_now, read_rows
 from arena.leaderboards.fitting.snapshots import take_snapshot

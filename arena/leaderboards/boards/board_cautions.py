@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from arena.leaderboards import sentences
+from arena.leaderboards.boards.board_rows import Column
+from arena.leaderboards.boards.board_sources import Source
 from arena.leaderboards.boards.caution_codes import code_of
 from arena.leaderboards.boards.meeting_words import about_meetings
 from arena.leaderboards.models import Leaderboard, Snapshot
@@ -20,10 +22,6 @@ from arena.leaderboards.plans.looks import early_look, say_early
 from arena.leaderboards.style_words import feature
 from arena.percent import percent
 from ratings.warnings_in_words import ABOUT_SOME, GROUPS
-
-if TYPE_CHECKING:
-    from arena.leaderboards.boards.board_page import Source
-    from arena.leaderboards.boards.board_rows import Column
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
-from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from arena.campaigns.models import Campaign
 from arena.leaderboards import sentences
-from arena.leaderboards.boards.board_page import opening_of, source_of
 from arena.leaderboards.boards.board_rows import first_of
+from arena.leaderboards.boards.board_sources import opening_of, source_of
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.raters.access import User, teams_of
 from arena.raters.models import Role
@@ -27,11 +26,6 @@ class Listed:
     sentence: str = ""
     votes: str = ""
     simulated: str = ""
-
-
-def visible_boards(request: HttpRequest, campaign: Campaign) -> QuerySet[Leaderboard]:
-    boards = campaign.leaderboards.whole().visible_to(request.user)
-    return boards.select_related("judge").order_by("pk")
 
 
 def list_campaigns(user: User) -> list[Listed]:

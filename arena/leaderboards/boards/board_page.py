@@ -13,8 +13,7 @@ from django.utils.translation import ngettext
 
 from arena.battles.models import Vote
 from arena.campaigns.models import Campaign
-from arena.corpus.models import Competitor
-from arena.judging.models import Judge, Judgment
+from arena.judging.models import Judgment
 from arena.leaderboards import sentences
 from arena.leaderboards.boards import board_cautions, board_facts
 from arena.leaderboards.boards.absent_boards import Absent, absent_of
@@ -22,44 +21,24 @@ from arena.leaderboards.boards.board_rows import (
     Column,
     Row,
     axis_of,
-    find_column,
     placed_of,
     rows_of,
     style_move,
 )
+from arena.leaderboards.boards.board_sources import (
+    Source,
+    choose_source,
+    chosen_of,
+    columns_of,
+    opening_of,
+    sources,
+)
 from arena.leaderboards.boards.board_view import WHOLE, Part, View, part_of
-from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.intervals import Axis
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
 from arena.leaderboards.plans.looks import say_newer
 from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
 from arena.leaderboards.style_words import say_typical
-
-
-@dataclass(frozen=True)
-class Source:
-    """People, one judge, or a panel of judges: a tab of the page. `kind`: as of a leaderboard."""
-
-    key: str
-    title: str
-    judge: Judge | None
-    visibility: str
-    kind: str = Leaderboard.Source.RATERS
-
-    @property
-    def is_judged(self) -> bool:
-        return self.kind in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL)
-
-    @property
-    def opening(self) -> str:
-        """Whose judgment a sentence about its boards tells."""
-        if self.kind == Leaderboard.Source.PANEL:
-            return _("according to the panel of judges, ")
-        if self.kind == Leaderboard.Source.COMBINED:
-            return _("according to people, with the help of judges, ")
-        if self.judge is None:
-            return ""
-        return _("according to the judge %(name)s, ") % {"name": self.judge.name}
 
 
 @dataclass(frozen=True)
@@ -106,21 +85,6 @@ class Page:
     def width(self) -> int:
         """Columns of the table: rank, model and votes beside them."""
         return 3 + len(self.shown) + len(self.has_moves)
-
-
-def opening_of(
-    source: Source, snapshot: Snapshot | None, simulated: bool, beside_others: bool = False
-) -> str:
-    """What a sentence begins with: that the votes are simulated, and whose judgment it is.
-
-    beside_others: figures of further sources stand on the same page; people are named too then.
-    """
-    label = _("in simulated votes, ") if simulated else ""
-    if snapshot is not None and not snapshot.counts.get("combined", {"used": True})["used"]:
-        return label + _("according to people alone, ")
-    if beside_others and source.kind == Leaderboard.Source.RATERS:
-        return label + _("according to people, ")
-    return label + source.opening
 
 
 INTERVALS = ("robust", "bootstrap")
@@ -187,13 +151,6 @@ def build(
     )
 
 
-def chosen_of(columns: Sequence[Column], asked: str) -> Column:
-    """The board asked for if it is there; else the first that is."""
-    there = [column for column in columns if column.snapshot]
-    wanted = (column for column in there if column.board.name == asked)
-    return next(wanted, next(iter([*there, *columns])))
-
-
 def _facts(snapshots: Sequence[Snapshot], source: Source) -> list[board_facts.Fact]:
     if not snapshots:
         return []
@@ -202,48 +159,6 @@ def _facts(snapshots: Sequence[Snapshot], source: Source) -> list[board_facts.Fa
     newer = say_newer(snapshots[0])
     since = [board_facts.Fact("", newer)] if newer else []
     return [*board_facts.facts_of(snapshots[0], source.is_judged), *since, *registered]
-
-
-def choose_source(tabs: list[Source], boards: list[Leaderboard], wanted: str) -> Source | None:
-    """The one asked for; otherwise the first that has a snapshot, people before judges."""
-    for tab in tabs:
-        if tab.key == wanted:
-            return tab
-    shown = Leaderboard.objects.filter(pk__in=[board.pk for board in boards], snapshots__isnull=False)
-    keys = {key_of(board) for board in shown}
-    with_snapshot = [tab for tab in tabs if tab.key in keys]
-    return next(iter([*with_snapshot, *tabs]), None)
-
-
-def sources(boards: Iterable[Leaderboard]) -> list[Source]:
-    found: dict[str, Source] = {}
-    for board in boards:
-        if key_of(board) not in found:
-            found[key_of(board)] = source_of(board)
-    return list(found.values())
-
-
-def source_of(board: Leaderboard) -> Source:
-    return Source(key_of(board), title_of(board), board.judge, board.visibility, board.source)
-
-
-def key_of(board: Leaderboard) -> str:
-    return board.source if board.judge_id is None else f"{board.source}:{board.judge_id}"
-
-
-def title_of(board: Leaderboard) -> str:
-    if board.source == Leaderboard.Source.PANEL:
-        return _("Panel of judges")
-    if board.source == Leaderboard.Source.COMBINED:
-        helper = _("a panel") if board.judge is None else board.judge.name
-        return _("People combined with %(helper)s") % {"helper": helper}
-    return _("People") if board.judge is None else _("Judge: %(name)s") % {"name": board.judge.name}
-
-
-def columns_of(boards: Iterable[Leaderboard], source: Source, interval: str = "robust") -> list[Column]:
-    mine = [board for board in boards if key_of(board) == source.key and not board.policies]
-    known: dict[int, Competitor] = {}
-    return [find_column(wanted, mine, interval, known) for wanted in BOARDS]
 
 
 def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> str:

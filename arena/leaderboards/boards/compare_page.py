@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 
 from arena.corpus.models import Competitor
 from arena.leaderboards.boards import board_cautions, board_facts
-from arena.leaderboards.boards.board_page import Source, choose_source, columns_of, sources
 from arena.leaderboards.boards.board_rows import Column
+from arena.leaderboards.boards.board_sources import Source, choose_source, columns_of, sources
 from arena.leaderboards.boards.compare_direct import (
     CategoryLine,
     Direct,

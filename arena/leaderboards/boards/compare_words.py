@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from arena.leaderboards import sentences
-from arena.leaderboards.boards.board_page import Source, opening_of
+from arena.leaderboards.boards.board_sources import Source, opening_of
 from arena.leaderboards.boards.duels import (
     NONE,
     Duel,

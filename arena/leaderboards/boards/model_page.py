@@ -14,8 +14,8 @@ from django.utils.translation import gettext_lazy
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor
 from arena.leaderboards.boards import board_cautions, board_facts
-from arena.leaderboards.boards.board_page import Source, choose_source, columns_of, sources
 from arena.leaderboards.boards.board_rows import Column, rank_words
+from arena.leaderboards.boards.board_sources import Source, choose_source, columns_of, sources
 from arena.leaderboards.boards.duels import (
     NONE,
     Duel,

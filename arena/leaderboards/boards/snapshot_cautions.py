@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from arena.leaderboards.boards.board_cautions import Care, Caution, care_of
 from arena.leaderboards.boards.board_facts import say_simulated
-from arena.leaderboards.boards.board_page import source_of
 from arena.leaderboards.boards.board_rows import Column
+from arena.leaderboards.boards.board_sources import source_of
 from arena.leaderboards.defaults import BOARDS, Board
 from arena.leaderboards.models import Snapshot, Standing
 from arena.leaderboards.plans.registration import board_name

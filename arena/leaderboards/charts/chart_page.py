@@ -15,8 +15,8 @@ from django.utils.translation import gettext_lazy, ngettext
 from arena.leaderboards.boards.absent_boards import Absent, absent_of
 from arena.leaderboards.boards.board_cautions import NO_CARE, RANKS, Care, care_of
 from arena.leaderboards.boards.board_facts import say_simulated
-from arena.leaderboards.boards.board_page import Source, choose_source, chosen_of, columns_of, sources
 from arena.leaderboards.boards.board_rows import Column
+from arena.leaderboards.boards.board_sources import Source, choose_source, chosen_of, columns_of, sources
 from arena.leaderboards.boards.duels import NONE, say_share
 from arena.leaderboards.charts.chart_names import FRAME_WITHIN, NAMES_AT_END, Size, sizes_of
 from arena.leaderboards.charts.chart_rows import ChartRows, rows_of

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -18,11 +17,9 @@ from arena.battles.models import Outcome
 from arena.campaigns.models import Campaign
 from arena.leaderboards.boards.board_rows import in_order, standings_of
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
+from arena.leaderboards.reading.response_pairs import PairOfResponses
 from arena.leaderboards.sentences import signed
 from ratings.scale import MEAN_RATING, POINTS_PER_LOG_ODDS
-
-if TYPE_CHECKING:
-    from arena.leaderboards.reading.read_battles import PairOfResponses
 
 Vector = NDArray[np.float64]
 

@@ -14,8 +14,8 @@ from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, Prompt, Response
 from arena.judging.models import Judgment
 from arena.leaderboards.downloads import neutralise
-from arena.leaderboards.reading.read_battles import PairOfResponses
 from arena.leaderboards.reading.reading_models import Reading
+from arena.leaderboards.reading.response_pairs import PairOfResponses
 
 OUTCOME_WORDS = dict(Outcome.choices) | dict(Judgment.Outcome.choices)
 

@@ -16,9 +16,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.campaigns.models import Campaign
-from arena.leaderboards.boards.board_list import visible_boards
 from arena.leaderboards.report import report
 from arena.leaderboards.report.report_models import ReportText
+from arena.leaderboards.visible import visible_boards
 from arena.raters import access
 from arena.raters.models import Role
 from arena.row_form import RowForm

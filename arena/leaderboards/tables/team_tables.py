@@ -11,12 +11,12 @@ from arena.judging.models import Judge, JudgeRun
 from arena.leaderboards.agreement import agreement_views, card_page, judge_calibration_page
 from arena.leaderboards.agreement.card_rows import VALUES, columns_of
 from arena.leaderboards.agreement.judge_calibration_views import own
-from arena.leaderboards.boards.board_list import visible_boards
 from arena.leaderboards.reading import reader_page
 from arena.leaderboards.report import report
 from arena.leaderboards.report.report_files import FILES
 from arena.leaderboards.tables.board_tables import SOURCE, values
 from arena.leaderboards.tables.page_tables import Page, Read
+from arena.leaderboards.visible import visible_boards
 from arena.raters import access
 from arena.raters.models import Role
 from arena.row_numbers import as_id

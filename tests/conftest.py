@@ -336,6 +336,6 @@ def browser() -> Iterator[object]:
 def page(browser) -> Iterator[object]:
     """A page in a context of its own: no cookie of another test."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB")
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(60_000)
     yield context.new_page()
     context.close()

@@ -24,7 +24,7 @@ def open_phone(browser, at_work):
 
     def make():
         context = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True, locale="ar-EG")
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         opened.append(context)
         return at_work(context.new_page())
 

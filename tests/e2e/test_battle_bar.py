@@ -48,7 +48,7 @@ def sit(browser, at_work, make_campaign):
 
     def sit_down(locale: str, width: int = 1280, **options):
         context = browser.new_context(viewport={"width": width, "height": HEIGHT}, locale=locale, **options)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         opened.append(context)
         rater = at_work(context.new_page())
         rater.page.goto(f"{rater.url}/join/{make_campaign(prompts=8).token}/")

@@ -26,7 +26,7 @@ def sit(browser, at_work, make_campaign):
         for competitor, length in zip(small.competitors, lengths, strict=True):
             Response.objects.filter(competitor=competitor).update(rendered_html=SENTENCE * length)
         context = browser.new_context(viewport=size)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         opened.append(context)
         rater = at_work(context.new_page())
         rater.begin(small.token)

@@ -20,7 +20,7 @@ def open_page(browser):
 
     def make(**options):
         context = browser.new_context(**options)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         opened.append(context)
         return context.new_page()
 

@@ -38,7 +38,7 @@ def sit(browser, at_work, make_campaign):
             text = f"{MARKED}{response.pk}"
             Response.objects.filter(pk=response.pk).update(text=text, rendered_html=render(text))
         context = browser.new_context(viewport=size, java_script_enabled=scripts)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         opened.append(context)
         rater = at_work(context.new_page())
         if scripts:

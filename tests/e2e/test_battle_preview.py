@@ -19,7 +19,7 @@ def carol_at(browser, live_server, cast, small_campaign):
 
     def sign_in(**options):
         context = browser.new_context(**options)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         opened.append(context)
         page = context.new_page()
         page.goto(f"{live_server.url}/accounts/login/")

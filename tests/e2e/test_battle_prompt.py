@@ -27,7 +27,7 @@ def open_page(browser):
     def make(size=PHONE, **options):
         is_phone = size == PHONE
         context = browser.new_context(viewport=size, has_touch=is_phone, is_mobile=is_phone, **options)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         opened.append(context)
         return context.new_page()
 

@@ -28,7 +28,7 @@ def visit(browser, live_server, signed_in, at_work):
 
     def make(name: str, **options):
         context = browser.new_context(**options)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         opened.append(context)
         session = signed_in(name).cookies["sessionid"].value
         context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])

@@ -12,7 +12,7 @@ def test_a_group_link_is_whole_on_a_phone_and_copied_with_one_press(
     context = browser.new_context(
         viewport={"width": 375, "height": 800}, java_script_enabled=scripts, base_url=live_server.url
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(60_000)
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     session = signed_in("carol").cookies["sessionid"].value
     context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])

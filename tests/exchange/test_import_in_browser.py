@@ -22,7 +22,7 @@ RESPONSES = b"prompt_id,Ember,Fjord,note\n1,Ein *Wind*.,Warm.,x\n2,Nichts.,Viel.
 def phone(browser, live_server, signed_in, tmp_path, settings):
     settings.DATA_DIR = tmp_path
     context = browser.new_context(viewport=PHONE, color_scheme="dark", base_url=live_server.url)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(60_000)
     session = signed_in("carol").cookies["sessionid"].value
     context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
     page = context.new_page()

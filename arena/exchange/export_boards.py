@@ -36,7 +36,7 @@ _STANDING = (
 
 def snapshots(extract: Extract) -> Rows:
     rows = Snapshot.objects.filter(leaderboard__campaign=extract.campaign, taken_at__lte=extract.at)
-    taken = list(rows.select_related("leaderboard__judge", "leaderboard__campaign", "plan").order_by("pk"))
+    taken = list(rows.select_related("leaderboard__judge", "leaderboard__campaign", "plan__campaign").order_by("pk"))
     looks = looks_of(taken)
     for row in taken:
         board, look = row.leaderboard, looks.get(row.pk)
@@ -54,7 +54,7 @@ def snapshots(extract: Extract) -> Rows:
             "vote_digest": row.vote_digest,
             "code_version": row.code_version,
             "seed": row.seed,
-            "plan": row.plan.version if row.plan else None,
+            "plan": row.registered_plan.version if row.registered_plan else None,
             "look": look.kind if look else None,
             "votes_cast": look.got if look else None,
             "planned_votes": look.planned if look else None,

@@ -53,6 +53,8 @@ def identifiers(extract: Extract) -> Iterator[str]:
 
 def say_boards(extract: Extract, plan: AnalysisPlan) -> Iterator[str]:
     """Of each board registered under it the newest snapshot, and whether that is an interim look or final."""
+    if plan.came_from_file:  # nothing is registered under it here: Snapshot.registered_plan
+        return
     taken = Snapshot.objects.filter(plan=plan, taken_at__lte=extract.at)
     newest = taken.order_by("leaderboard").values("leaderboard").annotate(last=Max("pk")).values("last")
     snapshots = Snapshot.objects.filter(pk__in=newest).select_related("leaderboard__campaign", "plan")

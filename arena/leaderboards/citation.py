@@ -39,8 +39,8 @@ def cite(snapshot: Snapshot) -> str:
 
 def _registered(snapshot: Snapshot) -> str:
     """Which plan a board was registered under and when that was frozen; that it explores otherwise."""
-    plan = snapshot.plan
-    if plan is None or plan.frozen_at is None or plan.came_from_file:
+    plan = snapshot.registered_plan
+    if plan is None or plan.frozen_at is None:
         return "Exploratory"
     frozen = f"{plan.frozen_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     line = f"Registered under analysis plan {plan.version}, frozen {frozen}, SHA-256 {plan.sha256}"

@@ -181,7 +181,7 @@ def without_blanks(line: Row) -> Row:
 
 
 def _registration(snapshot: Snapshot) -> Row:
-    plan, look = snapshot.plan, looks_of([snapshot]).get(snapshot.pk)
+    plan, look = snapshot.registered_plan, looks_of([snapshot]).get(snapshot.pk)
     frozen = (
         (plan.version, plan.frozen_at.isoformat(), plan.sha256) if plan and plan.frozen_at else (None,) * 3
     )

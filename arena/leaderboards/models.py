@@ -114,6 +114,14 @@ class Snapshot(models.Model):
         get_latest_by = "pk"
         ordering = ["-pk"]
 
+    @property
+    def registered_plan(self) -> AnalysisPlan | None:
+        """`plan`, unless it came from a file: versions that believed such plans stored it nonetheless.
+
+        Whatever is said of a snapshot's registration asks here.
+        """
+        return None if self.plan is None or self.plan.came_from_file else self.plan
+
     def __str__(self) -> str:
         return f"snapshot {self.pk} of {self.leaderboard_id}"
 

@@ -89,7 +89,10 @@ class SnapshotListSerializer(serializers.ModelSerializer):
     leaderboard: serializers.RelatedField = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     campaign = serializers.CharField(source="leaderboard.campaign.slug", read_only=True)
     plan = RegisteredPlanSerializer(
-        read_only=True, allow_null=True, help_text="frozen before the first vote; null: the board explores"
+        source="registered_plan",
+        read_only=True,
+        allow_null=True,
+        help_text="frozen before the first vote; null: the board explores",
     )
     look = serializers.SerializerMethodField(
         help_text="null: the board explores, or is a judge’s, of whom no plan says how much to wait for"
@@ -187,7 +190,7 @@ class SnapshotViewSet(ReadOnlyModelViewSet):
 
     def get_queryset(self) -> QuerySet[Snapshot]:
         boards = Leaderboard.objects.visible_to(self.request.user)
-        listed = Snapshot.objects.select_related("leaderboard__campaign", "plan").order_by("-pk")
+        listed = Snapshot.objects.select_related("leaderboard__campaign", "plan__campaign").order_by("-pk")
         return (listed if self.action == "list" else whole_snapshots()).filter(leaderboard__in=boards)
 
     def get_serializer(self, *args: Any, **kwargs: Any) -> serializers.BaseSerializer:
@@ -216,6 +219,8 @@ def answer_whole(
 
 
 def whole_snapshots() -> QuerySet[Snapshot]:
-    snapshots = Snapshot.objects.select_related("leaderboard__campaign__team", "leaderboard__judge", "plan")
+    snapshots = Snapshot.objects.select_related(
+        "leaderboard__campaign__team", "leaderboard__judge", "plan__campaign"
+    )
     listed = Prefetch("standings", Standing.objects.as_listed())
     return snapshots.prefetch_related(listed).order_by("-pk")

@@ -41,7 +41,7 @@ def get_leaderboard(request: HttpRequest, campaign: str, slug: str) -> Leaderboa
 @kept_if_public
 def snapshot_list(request: HttpRequest, campaign: str, slug: str) -> HttpResponse:
     leaderboard = get_leaderboard(request, campaign, slug)
-    pages = Paginator(leaderboard.snapshots.select_related("plan").order_by("-pk"), AT_ONCE)
+    pages = Paginator(leaderboard.snapshots.select_related("plan__campaign").order_by("-pk"), AT_ONCE)
     page = pages.get_page(request.GET.get("page"))
     looks = say_looks(list(page))
     context = {
@@ -59,9 +59,8 @@ def snapshot_list(request: HttpRequest, campaign: str, slug: str) -> HttpRespons
 def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
     boards = Leaderboard.objects.visible_to(request.user)
     snapshots = Snapshot.objects.filter(leaderboard__in=boards)
-    snapshot = (
-        snapshots.select_related("leaderboard__campaign", "leaderboard__judge", "plan").filter(pk=pk).first()
-    )
+    known = ("leaderboard__campaign", "leaderboard__judge", "plan__campaign")
+    snapshot = snapshots.select_related(*known).filter(pk=pk).first()
     if snapshot is None:
         raise Http404
     leaderboard = snapshot.leaderboard
@@ -140,7 +139,7 @@ def choosable(leaderboard: Leaderboard, choice: Choice) -> list[Snapshot]:
 
 def choose(leaderboard: Leaderboard, before: str, after: str) -> Choice:
     """By number; whichever isn't asked for is the newest, or the one before the other."""
-    snapshots = leaderboard.snapshots.select_related("plan")
+    snapshots = leaderboard.snapshots.select_related("plan__campaign")
     asked = {wanted: snapshots.filter(pk=as_id(wanted)).first() for wanted in (before, after) if wanted}
     if unknown := [wanted for wanted, found in asked.items() if found is None]:
         # Whether another board has it is nobody's business who may not see that board.

@@ -44,7 +44,7 @@ class TableView(APIView):
         """Pages about boards hide what may not be seen, and so does this."""
         boards = Leaderboard.objects.visible_to(request.user)
         snapshots = Snapshot.objects.filter(leaderboard__in=boards, **wanted)
-        snapshot = snapshots.select_related("leaderboard__campaign", "plan").first()
+        snapshot = snapshots.select_related("leaderboard__campaign", "plan__campaign").first()
         if snapshot is None:
             raise NotFound
         return snapshot

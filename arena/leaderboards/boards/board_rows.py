@@ -189,7 +189,7 @@ def find_column(
     for leaderboard in boards:
         made_so = (leaderboard.subset, leaderboard.style_control, leaderboard.part)
         if made_so == (wanted.subset, wanted.style_control, {}):
-            snapshot = leaderboard.snapshots.select_related("plan").first()
+            snapshot = leaderboard.snapshots.select_related("plan__campaign").first()
             standings = standings_of(snapshot, known) if snapshot else []
             run = leaderboard.runs.order_by("-pk").first()
             by_competitor = {s.competitor_id: s for s in standings}

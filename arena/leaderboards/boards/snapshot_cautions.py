@@ -39,7 +39,7 @@ def cautions_in(snapshot: Snapshot, standings: Sequence[Standing]) -> SnapshotCa
     return SnapshotCautions(
         simulated=say_simulated([snapshot]),
         registered=say_registered([snapshot]),
-        is_registered=snapshot.plan_id is not None,
+        is_registered=snapshot.registered_plan is not None,
         care=care_of([_column_of(snapshot, standings)], source_of(snapshot.leaderboard)),
     )
 

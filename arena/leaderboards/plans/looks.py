@@ -83,7 +83,7 @@ def look_of(snapshot: Snapshot, plan: AnalysisPlan) -> Look | None:
 
 def early_look(snapshot: Snapshot) -> Look | None:
     """The look at a registered board if it is an interim one; with as many votes as planned none is."""
-    plan = snapshot.plan
+    plan = snapshot.registered_plan
     if plan is None or (plan.votes is not None and cast(snapshot.counts) >= plan.votes):
         return None
     look = look_of(snapshot, plan)
@@ -159,7 +159,7 @@ def looks_of(snapshots: Iterable[Snapshot]) -> dict[int, Look]:
     told: dict[int, Look] = {}
     last: dict[tuple[int, int], Look | None] = {}
     for snapshot in snapshots:
-        plan = snapshot.plan
+        plan = snapshot.registered_plan
         if plan is None:
             continue
         key = snapshot.leaderboard_id, plan.pk

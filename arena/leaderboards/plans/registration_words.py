@@ -81,8 +81,8 @@ def _plan_and_day(plan: AnalysisPlan) -> str:
 def _status(snapshot: Snapshot, plans: Plans) -> tuple[str, str]:
     """How it stands to the plan, and which look it is; boards most often share the plan of `plans`."""
     before = plans.before
-    under = before if before is not None and before.pk == snapshot.plan_id else snapshot.plan
-    if under is not None and not under.came_from_file:
+    under = before if before is not None and before.pk == snapshot.plan_id else snapshot.registered_plan
+    if under is not None:
         told = _("registered under analysis plan %(version)d") % {"version": under.version}
         found, look = reckon(under), look_of(snapshot, under)
         if found is not None and not found.answers:
@@ -174,7 +174,7 @@ def chosen_margin(snapshot: Snapshot) -> ChosenMargin:
     if plan is None:
         return ChosenMargin(_("The margin of %(margin)s points is the usual one: no plan named it.") % words)
     words |= {"plan": _plan_and_day(plan)}
-    if plan.pk == snapshot.plan_id or (plan == plans.before and _names(plan, snapshot)):
+    if plan == snapshot.registered_plan or (plan == plans.before and _names(plan, snapshot)):
         told = _("The margin of %(margin)s points is that of %(plan)s, frozen before the first vote.")
         return ChosenMargin(told % words)
     if plan == plans.before:

@@ -205,7 +205,7 @@ def _planned(matter: Matter, plan: AnalysisPlan, draft: Draft) -> None:
     )
     if found is not None:
         draft.say(say_answer(found))
-    if look is not None and snapshot is not None and snapshot.plan_id == plan.pk:
+    if look is not None and snapshot is not None and snapshot.registered_plan == plan:
         draft.say(_("This snapshot: %(look)s.") % {"look": say_look(look, snapshot)})
         if look.is_interim:
             draft.say(say_early(look))

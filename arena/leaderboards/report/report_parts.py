@@ -258,7 +258,7 @@ def _again(matter: Matter, draft: Draft) -> None:
                 heading,
                 s.pk,
                 f"{s.cutoff:%Y-%m-%d %H:%M} UTC",
-                _("registered") if s.plan_id else _("exploratory"),
+                _("registered") if s.registered_plan else _("exploratory"),
                 s.vote_digest,
                 s.seed,
                 s.code_version,
@@ -268,7 +268,7 @@ def _again(matter: Matter, draft: Draft) -> None:
         file="report-snapshots",
         values=[
             (
-                *(heading, s.pk, s.cutoff.isoformat(), s.plan_id is not None),
+                *(heading, s.pk, s.cutoff.isoformat(), s.registered_plan is not None),
                 *(s.vote_digest, s.seed, s.code_version),
             )
             for heading, s in snapshots

@@ -128,7 +128,7 @@ TABLES: tuple[TableSchema, ...] = (
         "what raters were asked",
         ("version", "count", ""),
         ("text", "text", ""),
-        ("sha256", "text", ""),
+        ("sha256", "text", "of the text"),
         ("created_at", "time", ""),
     ),
     table(
@@ -188,7 +188,11 @@ TABLES: tuple[TableSchema, ...] = (
         ("guide_version", "count", ""),
         ("retracted_at", "time", "when the rater took the vote back"),
         ("excluded", "text", "rules by which boards leave it out, with spaces between; empty: it counts"),
-        ("digest", "text", "sha256 over the vote as it was cast"),
+        (
+            "digest",
+            "text",
+            "sha256 over the vote as it was cast, by numbers of that instance: what imports it makes its own",
+        ),
         ("number", "count", "within the instance it was cast in: seals name votes by it"),
     ),
     table(
@@ -198,7 +202,7 @@ TABLES: tuple[TableSchema, ...] = (
         ("first_vote", "count", "number of a vote"),
         ("last_vote", "count", ""),
         ("votes", "count", ""),
-        ("previous_sha256", "text", ""),
+        ("previous_sha256", "text", "of the seal before"),
         ("sha256", "text", "of the previous one's sha256, followed by the digests in the votes' order"),
         ("at", "time", ""),
     ),

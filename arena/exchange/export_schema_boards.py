@@ -52,7 +52,7 @@ BOARDS: tuple[TableSchema, ...] = (
         ("options", "json", ""),
         ("coefficients", "json", ""),
         ("warnings", "json", "the fit's own alone"),
-        ("vote_digest", "text", ""),
+        ("vote_digest", "text", "sha256 over the rows that it was fitted on"),
         ("code_version", "text", ""),
         ("seed", "count", ""),
         ("plan", "count", "version of the plan under which the board is registered; empty: it explores"),

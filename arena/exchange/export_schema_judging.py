@@ -20,7 +20,7 @@ JUDGING: tuple[TableSchema, ...] = (
         ("rubric", "text", "name and version"),
         ("rubric_name", "text", ""),
         ("rubric_version", "count", ""),
-        ("rubric_sha256", "text", ""),
+        ("rubric_sha256", "text", "of mode, instructions and criteria"),
         ("mode", "text", "pairwise, reference or pointwise"),
         ("instructions", "text", ""),
         ("criteria", "json", ""),
@@ -99,7 +99,11 @@ JUDGING: tuple[TableSchema, ...] = (
         ("held_out_percent", "count", ""),
         ("least_votes", "count", "that a pair needs to have a label"),
         ("left_out", "json", "pairs without a label, by reason"),
-        ("sha256", "text", "of the labels and their parts"),
+        (
+            "sha256",
+            "text",
+            "of the labels as sorted JSON lists: battle_id, part, outcome, votes",
+        ),
         ("created_at", "time", ""),
     ),
     table(
@@ -121,7 +125,7 @@ JUDGING: tuple[TableSchema, ...] = (
         ("part", "text", "dev or held_out"),
         ("run", "count", ""),
         ("asked_model", "text", ""),
-        ("rubric_sha256", "text", ""),
+        ("rubric_sha256", "text", "of the rubric it was measured with"),
         ("started_at", "time", ""),
     ),
 )

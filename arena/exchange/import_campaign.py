@@ -20,9 +20,11 @@ from arena.corpus.names import name_key
 from arena.corpus.publishing import HASHED, hash_over, prompt_hash
 from arena.corpus.redaction import REDACTED
 from arena.corpus.render import render
+from arena.corpus.same_text import key_of
 from arena.counted import counted
 from arena.exchange.archive import about_of, named_in, opened
 from arena.exchange.export_corpus import STYLE_COUNTS
+from arena.exchange.export_extract import TEXT_KEY
 from arena.exchange.formats.canonical import PARSERS
 from arena.exchange.formats.cells import Cells
 from arena.exchange.formats.problems import RefusedError, Report
@@ -243,7 +245,10 @@ def _prompt(back: Return, row: Row) -> Prompt:
         )
         back.hashes[row["prompt_set"], row["set_version"]].append((prompt.external_id, hashed))
     prompt.prompt_set_id = back.sets[row["prompt_set"], row["set_version"]]
-    put(back.prompts, (row["prompt_set"], row["set_version"], parsed.id), back.numbered(prompt).pk)
+    key = (row["prompt_set"], row["set_version"], parsed.id)
+    put(back.prompts, key, back.numbered(prompt).pk)
+    if not back.stores:
+        back.texts[key] = key_of(prompt.messages, prompt.tombstone)[:TEXT_KEY]
     return prompt
 
 

@@ -6,6 +6,7 @@ doesn't name; they stay in it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 from django.db.models import Model
@@ -15,7 +16,9 @@ from arena.corpus.label_models import LabelChange, SpotCheck
 from arena.exchange.export_plans import PLAN
 from arena.exchange.exports import REPORT_FIELDS
 from arena.exchange.formats.cells import CellError
+from arena.exchange.formats.problems import RefusedError
 from arena.exchange.import_campaign_return import Return, Row, moment, prompt_key, put
+from arena.judging.calibration import hash_labels
 from arena.judging.calibration_models import Calibration, CalibrationLabel
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
@@ -93,16 +96,22 @@ def bring_report_text(back: Return, told: Row | None) -> None:
 
 def bring_calibrations(back: Return) -> None:
     made: dict[Any, Calibration] = {}
+    told: dict[Any, tuple[int, str]] = {}  # lines and hashes
+    labels: dict[Any, list[tuple[str, str, str, int]]] = defaultdict(list)
 
     def calibration(row: Row) -> list[Model]:
         copied = ("seed", "held_out_percent", "least_votes", "left_out", "sha256")
         fields = {name: row[name] for name in copied} | {"created_at": moment(row["created_at"])}
         one = back.numbered(Calibration(campaign=back.campaign, name=row["calibration"], **fields))
         put(made, row["calibration"], one)
+        told[row["calibration"]] = back.line, row["sha256"]
         return [one]
 
     def label(row: Row) -> list[Model]:
         copied = ("part", "category", "outcome", "votes", "agreeing")
+        if not back.stores:
+            hashed = (row["battle_id"], row["part"], row["outcome"], row["votes"])
+            labels[row["calibration"]].append(hashed)
         return [
             back.numbered(
                 CalibrationLabel(
@@ -115,3 +124,13 @@ def bring_calibrations(back: Return) -> None:
 
     back.bring("calibrations", calibration)
     back.bring("calibration_labels", label)
+    if back.stores:
+        return
+    for name, (line, sha256) in told.items():
+        if sha256 != (wanted := hash_labels(labels[name])):
+            raise RefusedError(
+                f"calibrations.jsonl: {sha256!r}, but the labels of “{name}” and their parts in "
+                f"calibration_labels.jsonl have the SHA-256 {wanted}; get the export again",
+                line,
+                "sha256",
+            )

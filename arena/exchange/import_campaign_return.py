@@ -85,6 +85,7 @@ class Return:
     told_hashes: dict[SetKey, tuple[int, str]] = field(default_factory=dict)  # and the lines that tell them
     sets: dict[SetKey, int] = field(default_factory=dict)
     prompts: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    texts: dict[tuple[Any, ...], str] = field(default_factory=dict)  # by the prompt, which text it is
     models: dict[str, Competitor] = field(default_factory=dict)
     responses: dict[tuple[int, int, int], int] = field(default_factory=dict)
     raters: dict[str, Rater] = field(default_factory=dict)
@@ -244,6 +245,12 @@ class Return:
         for column, (said, is_so) in told.items():
             if said != is_so:
                 raise CellError(column, f"{row[column]!r} isn't what the battle has")
+        if not self.stores and "prompt_text" in row:
+            text = None if row["prompt_id"] is None else self.texts[prompt_key(row)]
+            if row["prompt_text"] != text:
+                raise CellError(
+                    "prompt_text", f"{row['prompt_text']!r}, but the prompt's text gives {text!r}"
+                )
 
     def response_of(self, row: Row, side: str) -> int | None:
         """Which response of the side's model the row names; none where that isn't known."""

@@ -207,6 +207,10 @@ def _labels(names: tuple[str, ...], *, may_be_unknown: bool) -> Check:
     return check
 
 
+def _sha256(value: Any) -> str | None:
+    return None if isinstance(value, str) and is_sha256(value) else f"{shown(value)} is no sha256"
+
+
 def _tombstone(*numbers: str) -> Check:
     def check(value: Any) -> str | None:
         if not isinstance(value, dict):
@@ -214,8 +218,9 @@ def _tombstone(*numbers: str) -> Check:
         for name in ("sha256", "reason", "by", "at"):
             if not isinstance(value.get(name), str):
                 return f"it has no {name}, which a tombstone tells"
-        if not is_sha256(value["sha256"]):
-            return f"{shown(value['sha256'])} is no sha256"
+        for name in ("sha256", *({"text_key"} & value.keys())):
+            if wrong := _sha256(value[name]):
+                return wrong
         for name in numbers:
             if type(value.get(name)) is not int or value[name] < 0:
                 return f"it has no {name}, which a tombstone counts"
@@ -282,6 +287,7 @@ _SPECIAL: dict[tuple[str, str], Check] = {
     ("calibrations", "left_out"): _object,
     ("battles", "battle_id"): _uuid,
     ("battles", "turns"): _replies,
+    ("votes", "digest"): _sha256,
 }
 
 

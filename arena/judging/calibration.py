@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
@@ -69,7 +69,10 @@ def fix_labels(
             held_out_percent=held_out_percent,
             least_votes=least_votes,
             left_out=left_out,
-            sha256=_sha256(labels, parts),
+            sha256=hash_labels(
+                (str(label.battle.public_id), parts[label.battle.pk], label.outcome, label.votes)
+                for label in labels
+            ),
         )
         CalibrationLabel.objects.bulk_create(
             CalibrationLabel(
@@ -142,9 +145,9 @@ def split(labels: Sequence[_Label], seed: int, held_out_percent: int) -> dict[in
     return parts
 
 
-def _sha256(labels: Sequence[_Label], parts: Mapping[int, str]) -> str:
-    rows = sorted([str(x.battle.public_id), parts[x.battle.pk], x.outcome, x.votes] for x in labels)
-    return hashlib.sha256(json.dumps(rows, separators=(",", ":")).encode()).hexdigest()
+def hash_labels(labels: Iterable[tuple[str, str, str, int]]) -> str:
+    """Of each its battle's public id, its part, its outcome and how many votes it rests on, in any order."""
+    return hashlib.sha256(json.dumps(sorted(labels), separators=(",", ":")).encode()).hexdigest()
 
 
 def measure(

@@ -31,9 +31,11 @@ from arena.exchange.exports import SUMS, sums
 from arena.exchange.import_campaign_rows import look_at_row
 from arena.exchange.imports import finish, new_record, plan_import
 from arena.exchange.models import Import
+from arena.judging.calibration import hash_labels
 from arena.judging.calibration_models import Calibration, CalibrationLabel
 from arena.judging.models import Judge, JudgeRun, Judgment, Rubric
 from arena.judging.starters import GENERAL
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.raters.models import Rater, Team
 
 pytestmark = pytest.mark.django_db
@@ -79,10 +81,13 @@ def use_all_of_it(small, cast) -> None:
     told = {"outcome": "tie", "base_outcome": "tie", "flip": "none", "resolved_at": now}
     Judgment.objects.create(run=run, judge=judge, battle=second.battle, **told)
     numbers = {"seed": 1, "held_out_percent": 50, "least_votes": 1}
-    calibration = Calibration.objects.create(campaign=campaign, name="first", sha256="0" * 64, **numbers)
+    hashed = hash_labels([(str(second.battle.public_id), "dev", "tie", 2)])
+    calibration = Calibration.objects.create(campaign=campaign, name="first", sha256=hashed, **numbers)
     CalibrationLabel.objects.create(
         calibration=calibration, battle=second.battle, part="dev", outcome="tie", votes=2, agreeing=2
     )
+    plan = AnalysisPlan.objects.create(campaign=campaign, question="Who is best?", boards=["overall"])
+    assert plan.freeze(cast.carol)
     for prompt_set in PromptSet.objects.all():
         PromptSet.objects.filter(pk=prompt_set.pk).update(content_hash=content_hash(prompt_set))
     redact_response(Response.objects.latest("pk"), reason="names a person", by="carol")
@@ -177,6 +182,15 @@ CHANGED = {
     "another prompt in a set": ("prompts", "category", "other", "that of the set's prompts"),
     "a forged hash of a guide": ("guides", "sha256", "0" * 64, "that of the guide's text"),
     "a forged hash of a rubric": ("judges", "rubric_sha256", "0" * 64, "that of the rubric's text"),
+    "a forged hash of a calibration": ("calibrations", "sha256", "0" * 64, "have the SHA-256"),
+    "another label": ("calibration_labels", "outcome", "model_a", "have the SHA-256"),
+    "a label of the other part": ("calibration_labels", "part", "held_out", "have the SHA-256"),
+    "more votes for a label": ("calibration_labels", "votes", 3, "have the SHA-256"),
+    "another plan": ("analysis_plans", "question", "Which?", "isn't what was frozen"),
+    "a forged hash of a plan": ("analysis_plans", "sha256", "0" * 64, "isn't what was frozen"),
+    "another text of a vote": ("votes", "prompt_text", "0" * 16, "the prompt's text gives"),
+    "another text of a judgment": ("judgments", "prompt_text", "0" * 16, "the prompt's text gives"),
+    "no digest of a vote": ("votes", "digest", "abc", "is no sha256"),
     "no list of aliases": ("models", "aliases", "abc", "a list of texts is needed"),
     "no list of languages": ("raters", "languages", "fr", "a list of texts is needed"),
     "an unknown admission": ("raters", "admission", "vip", "known are"),

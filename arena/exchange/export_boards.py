@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
 from arena.exchange.export_extract import CHUNK, Extract, Rows
 from arena.leaderboards.boards.snapshot_cautions import cautions_in
-from arena.leaderboards.models import Snapshot, Standing
-from arena.leaderboards.plans.looks import looks_of
+from arena.leaderboards.models import Leaderboard, Snapshot, Standing
+from arena.leaderboards.plans.looks import know_looks
+from arena.leaderboards.plans.registration import Plans, plans_of
 
 _STANDING = (
     "rating",
@@ -34,13 +38,21 @@ _STANDING = (
 )
 
 
+AT_ONCE = 50  # snapshots whose standings are held
+
+
 def snapshots(extract: Extract) -> Rows:
     rows = Snapshot.objects.filter(leaderboard__campaign=extract.campaign, taken_at__lte=extract.at)
-    taken = list(rows.select_related("leaderboard__judge", "leaderboard__campaign", "plan__campaign").order_by("pk"))
-    looks = looks_of(taken)
-    for row in taken:
-        board, look = row.leaderboard, looks.get(row.pk)
-        cautions = cautions_in(row, list(row.standings.select_related("competitor"))).every
+    rows = rows.select_related("leaderboard__judge", "leaderboard__campaign", "plan__campaign")
+    taken = list(rows.order_by("pk"))
+    boards: dict[int, Leaderboard] = {}
+    for row in taken:  # what is read of a board, and of its campaign, is read once
+        row.leaderboard = boards.setdefault(row.leaderboard_id, row.leaderboard)
+        row.leaderboard.campaign = extract.campaign
+    know_looks(taken)
+    for row, standings, plans in _told_at_once(taken):
+        board, look, plan = row.leaderboard, row.known_look or None, row.registered_plan
+        cautions = cautions_in(row, standings, plans).every
         copied = ("cutoff", "taken_at", "counts", "options", "coefficients", "warnings")
         yield {
             "snapshot": row.pk,
@@ -54,12 +66,26 @@ def snapshots(extract: Extract) -> Rows:
             "vote_digest": row.vote_digest,
             "code_version": row.code_version,
             "seed": row.seed,
-            "plan": row.registered_plan.version if row.registered_plan else None,
+            "plan": plan.version if plan else None,
             "look": look.kind if look else None,
             "votes_cast": look.got if look else None,
             "planned_votes": look.planned if look else None,
             "cautions": [{"code": caution.code, "text": caution.text} for caution in cautions],
         }
+
+
+def _told_at_once(taken: Sequence[Snapshot]) -> Iterator[tuple[Snapshot, list[Standing], Plans]]:
+    """Each with its standings, read for several at once, and its board's plans, asked for once."""
+    plans: dict[tuple[object, ...], Plans] = {}
+    for start in range(0, len(taken), AT_ONCE):
+        chunk, standings = taken[start : start + AT_ONCE], defaultdict[int, list[Standing]](list)
+        for standing in Standing.objects.filter(snapshot__in=chunk).as_listed():
+            standings[standing.snapshot_id].append(standing)
+        for row in chunk:
+            key = row.leaderboard.source, row.leaderboard.judge_id, row.plan_id
+            if key not in plans:
+                plans[key] = plans_of(row.leaderboard, [row])
+            yield row, standings[row.pk], plans[key]
 
 
 def standings(extract: Extract) -> Rows:

@@ -110,9 +110,15 @@ class Snapshot(models.Model):
         help_text="frozen before the first vote: the board is registered; none: exploratory",
     )
 
+    # False: not known yet. What know_looks found, for many at once.
+    known_look: Any = False
+
     class Meta:
         get_latest_by = "pk"
         ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"snapshot {self.pk} of {self.leaderboard_id}"
 
     @property
     def registered_plan(self) -> AnalysisPlan | None:
@@ -121,9 +127,6 @@ class Snapshot(models.Model):
         Whatever is said of a snapshot's registration asks here.
         """
         return None if self.plan is None or self.plan.came_from_file else self.plan
-
-    def __str__(self) -> str:
-        return f"snapshot {self.pk} of {self.leaderboard_id}"
 
 
 class StandingQuerySet(models.QuerySet["Standing"]):

@@ -144,7 +144,7 @@ def _cautions(
     yield from _about_policies(counts.get("policy_moves", []), snapshot.options, RANKS not in leave)
     if RANKS not in leave:
         yield from _about_first(column, counts.get("first_hangs_on"), about)
-    yield from _about_votes(snapshot, about)
+    yield from _about_votes(column, snapshot, about)
     if MOVES not in leave:
         yield from _about_moves(counts.get("moves"))
     # That a board of hard prompts leaves out the others is its definition.
@@ -301,10 +301,11 @@ def _policy(move: Mapping[str, Any], options: Mapping[str, Any]) -> str:
 ONE_SIDED, SPARSE = 0.25, 0.1
 
 
-def _about_votes(snapshot: Snapshot, about: Collection[int]) -> Iterator[Said]:
+def _about_votes(column: Column, snapshot: Snapshot, about: Collection[int]) -> Iterator[Said]:
     """Who met whom, sides that never change, features of style that hardly differ; older ones don't know."""
     counts = snapshot.counts
-    yield from about_meetings(snapshot, about)
+    names = {key: standing.competitor.name for key, standing in column.standings.items()}
+    yield from about_meetings(snapshot, names, about)
     if counts.get("one_sided", 0) >= ONE_SIDED:
         words = _(
             "In %(share)s of the votes the same model of the two always stood first: that it won can’t be"

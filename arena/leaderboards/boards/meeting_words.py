@@ -12,15 +12,21 @@ from arena.leaderboards.models import Snapshot
 from arena.leaderboards.sentences import list_names
 
 
-def about_meetings(snapshot: Snapshot, about: Collection[int]) -> Iterator[tuple[str, str]]:
-    """What concerns the page's models; snapshots from before 1 December 2026 don't know."""
+def about_meetings(
+    snapshot: Snapshot, names: Mapping[int, str], about: Collection[int]
+) -> Iterator[tuple[str, str]]:
+    """What concerns the page's models; snapshots from before 1 December 2026 don't know. names: as far as
+    the page has them.
+    """
     told = snapshot.counts.get("meetings")
     if not told:
         return
     wanted = {told["cut"], told["hub"], *told["alone"], *told["through"]} - {None}
-    if wanted:
+    if not wanted <= names.keys():
         standings = snapshot.standings.filter(competitor__in=wanted)
-        yield from say_meetings(told, dict(standings.values_list("competitor", "competitor__name")), about)
+        names = dict(standings.values_list("competitor", "competitor__name"))
+    if wanted:
+        yield from say_meetings(told, names, about)
 
 
 def say_meetings(

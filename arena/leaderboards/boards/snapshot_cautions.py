@@ -11,7 +11,7 @@ from arena.leaderboards.boards.board_rows import Column
 from arena.leaderboards.boards.board_sources import source_of
 from arena.leaderboards.defaults import BOARDS, Board
 from arena.leaderboards.models import Snapshot, Standing
-from arena.leaderboards.plans.registration import board_name
+from arena.leaderboards.plans.registration import Plans, board_name
 from arena.leaderboards.plans.registration_words import say_registered
 
 
@@ -34,11 +34,13 @@ class SnapshotCautions:
         return [*told, *self.care.every]
 
 
-def cautions_in(snapshot: Snapshot, standings: Sequence[Standing]) -> SnapshotCautions:
-    """`standings`: the snapshot's, with their competitors."""
+def cautions_in(
+    snapshot: Snapshot, standings: Sequence[Standing], plans: Plans | None = None
+) -> SnapshotCautions:
+    """`standings`: the snapshot's, with their competitors; `plans`: its board's, where they are known."""
     return SnapshotCautions(
         simulated=say_simulated([snapshot]),
-        registered=say_registered([snapshot]),
+        registered=say_registered([snapshot], plans),
         is_registered=snapshot.registered_plan is not None,
         care=care_of([_column_of(snapshot, standings)], source_of(snapshot.leaderboard)),
     )

@@ -8,7 +8,7 @@ are counted as cast, whether they count on a board or not, as in the plan.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -35,13 +35,17 @@ LOOKED_AT = 5_000
 
 @dataclass(frozen=True)
 class Look:
-    """final: number of the final snapshot, None while there is none; closed: no more votes come."""
+    """final: number of the final snapshot, None while there is none; closed: no more votes come.
+
+    before: the final snapshot, where a later one was told of it.
+    """
 
     snapshot: int
     got: int
     planned: int | None
     final: int | None
     closed: bool
+    before: Snapshot | None = field(default=None, compare=False)
 
     @property
     def is_interim(self) -> bool:
@@ -60,6 +64,9 @@ class Look:
 
 def look_of(snapshot: Snapshot, plan: AnalysisPlan) -> Look | None:
     """None: of a judge's board, for a plan says how many votes of people it takes."""
+    if snapshot.known_look is not False and plan.pk == snapshot.plan_id:
+        known: Look | None = snapshot.known_look
+        return known
     leaderboard = snapshot.leaderboard
     if leaderboard.source not in (Leaderboard.Source.RATERS, Leaderboard.Source.COMBINED):
         return None
@@ -126,9 +133,8 @@ def _held_all(snapshot: Snapshot, closed_at: datetime) -> bool:
     return len(missed) <= LOOKED_AT and not _rated(campaign, missed).exists()
 
 
-def _changed_since(final: int, snapshot: Snapshot) -> Iterator[str]:
+def _changed_since(before: Snapshot, snapshot: Snapshot) -> Iterator[str]:
     """By what the two say of themselves."""
-    before = Snapshot.objects.get(pk=final)
     old, new = before.counts, snapshot.counts
     if any(reopening.at > before.cutoff for reopening in _reopenings_of(snapshot)):
         yield _("the campaign was opened again")
@@ -170,6 +176,16 @@ def looks_of(snapshots: Iterable[Snapshot]) -> dict[int, Look]:
             final = look.final if look.final is not None and look.final <= snapshot.pk else None
             told[snapshot.pk] = replace(look, snapshot=snapshot.pk, got=cast(snapshot.counts), final=final)
     return told
+
+
+def know_looks(snapshots: Sequence[Snapshot]) -> None:
+    """So that nothing said of them asks for their looks, and for the final ones, one by one."""
+    looks = looks_of(snapshots)
+    finals = Snapshot.objects.in_bulk({look.final for look in looks.values() if look.final is not None})
+    for snapshot in snapshots:
+        look = looks.get(snapshot.pk)
+        final = None if look is None or look.final is None else finals[look.final]
+        snapshot.known_look = look and replace(look, before=final)
 
 
 def cast(counts: dict) -> int:
@@ -217,7 +233,7 @@ def say_look(look: Look, snapshot: Snapshot) -> str:
     words = _counts(look) | {"final": look.final}
     if look.final is not None and look.final != look.snapshot:
         later = _("later than the final look, which is snapshot %(final)d") % words
-        since = _(", ").join(_changed_since(look.final, snapshot))
+        since = _(", ").join(_changed_since(look.before or Snapshot.objects.get(pk=look.final), snapshot))
         return _("%(later)s (since then %(since)s)") % {"later": later, "since": since} if since else later
     if look.planned is None:
         if look.is_interim:

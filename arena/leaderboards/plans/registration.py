@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
@@ -28,12 +29,26 @@ class Plans:
     vote cast here, on boards of judges before the first judgment too; where none was, the newest.
     registers: nobody can have seen an outcome before it was frozen, and that was here.
     is_first: it came before all votes by their own times, those of files too.
+    leaderboard: one of those that have them; what is asked of its votes is asked once.
     """
 
+    leaderboard: Leaderboard = field(compare=False)
     frozen: list[AnalysisPlan]
     followed: AnalysisPlan | None
     registers: bool
     is_first: bool
+
+    @cached_property
+    def is_relabelled(self) -> bool:
+        return relabelled_since_votes(self.leaderboard)
+
+    @cached_property
+    def is_published_since(self) -> bool:
+        return published_since_votes(self.leaderboard)
+
+    @cached_property
+    def has_recorded(self) -> bool:
+        return recorded_in(self.leaderboard).exists()
 
     @property
     def before(self) -> AnalysisPlan | None:
@@ -62,15 +77,17 @@ def plans_of(leaderboard: Leaderboard, shown: Sequence[Snapshot] | None = None) 
     known = None if shown is None or not frozen else _stored(leaderboard, shown)
     for plan in reversed(frozen):
         if plan.pk == known and not plan.came_from_file:
-            return Plans(frozen, plan, registers=True, is_first=True)
+            return Plans(leaderboard, frozen, plan, registers=True, is_first=True)
         if plan.frozen_at and not own_before(leaderboard, plan.frozen_at):
             registers = not (plan.came_from_file or anything_before(leaderboard, plan.frozen_at))
-            return Plans(frozen, plan, registers, not _votes_before(leaderboard, plan.frozen_at).exists())
+            is_first = not _votes_before(leaderboard, plan.frozen_at).exists()
+            return Plans(leaderboard, frozen, plan, registers, is_first)
     if frozen and leaderboard.source != Leaderboard.Source.RATERS:
         # A judge came before every plan: what people's boards follow no amendment changes.
         of_people = plans_of(Leaderboard(campaign_id=leaderboard.campaign_id))
         return replace(of_people, registers=False, is_first=False)
-    return Plans(frozen, frozen[-1] if frozen else None, registers=False, is_first=False)
+    followed = frozen[-1] if frozen else None
+    return Plans(leaderboard, frozen, followed, registers=False, is_first=False)
 
 
 def _stored(leaderboard: Leaderboard, shown: Sequence[Snapshot]) -> int | None:

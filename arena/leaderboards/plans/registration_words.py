@@ -23,20 +23,20 @@ from arena.leaderboards.plans.registration import (
     hard_means_another,
     options_of,
     plans_of,
-    published_since_votes,
-    recorded_in,
-    relabelled_since_votes,
 )
 
 LATE = gettext_lazy("frozen after votes were in, or before votes that came in a file")
 """Of a plan under which no board is registered: a file’s votes may be older than the day they arrived."""
 
 
-def say_registered(snapshots: Sequence[Snapshot]) -> list[str]:
-    """Once for all, or by board where they differ, and what was changed after votes; all of one source."""
+def say_registered(snapshots: Sequence[Snapshot], plans: Plans | None = None) -> list[str]:
+    """Once for all, or by board where they differ, and what was changed after votes; all of one source.
+
+    plans: theirs, where somebody has them already.
+    """
     if not snapshots:
         return []
-    plans = plans_of(snapshots[0].leaderboard, snapshots)
+    plans = plans or plans_of(snapshots[0].leaderboard, snapshots)
     told: dict[str, dict[str, list[str]]] = {}
     for snapshot in snapshots:
         standing, look = _status(snapshot, plans)
@@ -98,9 +98,9 @@ def _reason(snapshot: Snapshot, plans: Plans) -> str:
     if plan is None:
         return _("no analysis plan was frozen")
     if plans.before is not None:
-        return _why_not_under(plan, snapshot) or _why_not_then(snapshot, plans)
+        return _why_not_under(plan, snapshot, plans) or _why_not_then(snapshot, plans)
     if plan.came_from_file:
-        return _why_not_under(plan, snapshot) or _of_file(plan, snapshot, plans)
+        return _why_not_under(plan, snapshot, plans) or _of_file(plan, plans)
     first = plans.frozen[0]
     if first.frozen_at is not None and first.frozen_at > snapshot.cutoff:
         return _("analysis plan %(version)d was frozen after this snapshot") % {"version": first.version}
@@ -108,11 +108,11 @@ def _reason(snapshot: Snapshot, plans: Plans) -> str:
     return _("analysis plan %(version)d was %(late)s") % (of | {"late": LATE})
 
 
-def _of_file(plan: AnalysisPlan, snapshot: Snapshot, plans: Plans) -> str:
+def _of_file(plan: AnalysisPlan, plans: Plans) -> str:
     """Of a campaign that came back from an export: what that says of itself is told, and not believed."""
     there = (
         _("by the file it was registered there under analysis plan %(version)d")
-        if plans.is_first and not recorded_in(snapshot.leaderboard).exists()
+        if plans.is_first and not plans.has_recorded
         else _("by the file it wasn’t registered there either")
     )
     told = _(
@@ -122,7 +122,7 @@ def _of_file(plan: AnalysisPlan, snapshot: Snapshot, plans: Plans) -> str:
     return told % {"there": there % {"version": plan.version}}
 
 
-def _why_not_under(plan: AnalysisPlan, snapshot: Snapshot) -> str:
+def _why_not_under(plan: AnalysisPlan, snapshot: Snapshot, plans: Plans) -> str:
     """What the plan, or a board of hard prompts, has against it; empty if nothing."""
     if not _names(plan, snapshot):
         return _("analysis plan %(version)d didn’t name this board") % {"version": plan.version}
@@ -131,9 +131,9 @@ def _why_not_under(plan: AnalysisPlan, snapshot: Snapshot) -> str:
             return _("hard means another number of criteria than in analysis plan %(version)d") % {
                 "version": plan.version
             }
-        if relabelled_since_votes(snapshot.leaderboard):
+        if plans.is_relabelled:
             return _("which prompts are hard was changed after votes were in")
-        if published_since_votes(snapshot.leaderboard):
+        if plans.is_published_since:
             return _("prompts came in a set that was published after votes were in")
     return ""
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from django.utils import timezone
 
 from arena.battles.models import Battle
 from arena.campaigns.models import Campaign
 from arena.exchange.formats.rows import VoteRow
-from arena.exchange.plans import BATCH
+from arena.exchange.insertions import Spool, insertions, number
 from arena.judging.models import Judge, JudgeRun, Judgment
 
 UNNAMED = "unnamed judge"
@@ -28,33 +29,48 @@ def stored(campaign: Campaign | None) -> dict[str, tuple[str, str, str]]:
     return {key.partition(":")[2]: (a, b, outcome) for key, a, b, outcome in rows}
 
 
-def store(campaign: Campaign, rows: Sequence[tuple[VoteRow, Battle, str]]) -> None:
-    if not rows:
-        return
-    now = timezone.now()
-    judges = _judges(campaign, {row.rater: None for row, _battle, _key in rows})
-    run = JudgeRun.objects.create(
-        campaign=campaign,
-        kind=JudgeRun.Kind.RECORDED,
-        family_policy=JudgeRun.FamilyPolicy.ALLOW,  # as found: nothing was left out here
-        status=JudgeRun.Status.COMPLETED,
-        started_at=now,
-        finished_at=now,
-    )
-    run.judges.set(judges.values())
-    Judgment.objects.bulk_create(
-        (_judgment(run, judges[row.rater], row, battle) for row, battle, _key in rows), batch_size=BATCH
-    )
+@dataclass(frozen=True)
+class Findings:
+    """One recorded run, and its judges by the file's name for them."""
+
+    run: JudgeRun
+    judges: dict[str, Judge]
+
+    @classmethod
+    def of(cls, campaign: Campaign, names: Iterable[str], statements: Spool) -> Findings:
+        """Numbered; the statements that store them come first."""
+        now = timezone.now()
+        judges, new = _judges(campaign, names)
+        run = JudgeRun(
+            campaign=campaign,
+            kind=JudgeRun.Kind.RECORDED,
+            family_policy=JudgeRun.FamilyPolicy.ALLOW,  # as found: nothing was left out here
+            status=JudgeRun.Status.COMPLETED,
+            started_at=now,
+            finished_at=now,
+        )
+        number(new)
+        number([run])
+        of_run = JudgeRun.judges.through
+        heard = {judge.pk for judge in judges.values()}
+        for rows in (new, [run], [of_run(judgerun_id=run.pk, judge_id=pk) for pk in heard]):
+            statements.add(insertions(rows))
+        return cls(run, judges)
+
+    def of_rows(self, rows: Iterable[tuple[VoteRow, Battle]]) -> list[Judgment]:
+        return [_judgment(self.run, self.judges[row.rater], row, battle) for row, battle in rows]
 
 
-def _judges(campaign: Campaign, names: dict[str, None]) -> dict[str, Judge]:
-    """By the file's name for them. A judge of our own, who can be asked, is another one."""
-    found = {}
+def _judges(campaign: Campaign, names: Iterable[str]) -> tuple[dict[str, Judge], list[Judge]]:
+    """By the file's name, and those that are new. A judge of our own, who can be asked, is another one."""
+    found: dict[str, Judge] = {}
+    new: dict[str, Judge] = {}
     for name in names:
         own = Judge.objects.filter(team=campaign.team, name=name or UNNAMED, endpoint__isnull=False)
         known_as = f"{name[:100]} (recorded)" if own.exists() else name or UNNAMED
-        found[name], _made = Judge.objects.get_or_create(team=campaign.team, name=known_as)
-    return found
+        there = new.get(known_as) or Judge.objects.filter(team=campaign.team, name=known_as).first()
+        found[name] = there or new.setdefault(known_as, Judge(team=campaign.team, name=known_as))
+    return found, list(new.values())
 
 
 def _judgment(run: JudgeRun, judge: Judge, row: VoteRow, battle: Battle) -> Judgment:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
@@ -13,6 +13,7 @@ from arena.corpus.names import name_key
 from arena.corpus.publishing import HASHED, prompt_hash
 from arena.corpus.responses import text_hash
 from arena.exchange.formats.problems import Problem, Report
+from arena.exchange.formats.repeats import digest
 from arena.exchange.formats.rows import PromptRow, ResponseRow, Texts, VoteRow
 from arena.exchange.import_prompts import as_prompt
 from arena.exchange.import_responses import as_response
@@ -23,18 +24,23 @@ from arena.raters.models import Team
 ResponseKey = tuple[str, str, str]  # id of the prompt, key of the model, hash of the text
 
 
-def check(slug: str, rows: Iterable[VoteRow], prompts: dict[str, int], report: Report) -> None:
-    """One id means one prompt, in the file and in what is stored."""
-    seen: dict[str, tuple[Texts, int]] = {}
+def check(
+    slug: str, rows: Iterable[VoteRow], ids: Collection[str], prompts: dict[str, int], report: Report
+) -> None:
+    """One id means one prompt, in the file and in what is stored. ids: of prompts that come as texts."""
+    if not ids:
+        return
+    seen: dict[str, tuple[bytes, int]] = {}
     stored = {
         prompt.external_id: prompt
-        for prompt in Prompt.objects.filter(pk__in=_wanted(rows, prompts)).only(*HASHED, "tombstone")
+        for prompt in Prompt.objects.filter(pk__in=_wanted(ids, prompts)).only(*HASHED, "tombstone")
     }
     for row in rows:
         if row.texts is None:
             continue
-        first, line = seen.setdefault(row.prompt_id, (row.texts, row.line))
-        if first.prompt != row.texts.prompt:
+        contents = digest(row.texts.prompt)
+        first, line = seen.setdefault(row.prompt_id, (contents, row.line))
+        if first != contents:
             reason = _("prompt %(id)r has another text on line %(line)s")
             report.error(Problem(reason % {"id": row.prompt_id, "line": line}, row.line))
         there = stored.get(row.prompt_id)
@@ -51,8 +57,7 @@ def check(slug: str, rows: Iterable[VoteRow], prompts: dict[str, int], report: R
         report.notice(words % {"count": f"{new:,}", "name": set_name(slug)})
 
 
-def _wanted(rows: Iterable[VoteRow], prompts: dict[str, int]) -> list[int]:
-    ids = {row.prompt_id for row in rows if row.texts}
+def _wanted(ids: Collection[str], prompts: dict[str, int]) -> list[int]:
     found = [pk for external_id, pk in prompts.items() if external_id in ids]
     return found if len(found) < 30_000 else list(prompts.values())[:30_000]
 
@@ -95,18 +100,18 @@ class Place:
         return self.responses[key_a], self.responses[key_b]
 
 
-def store(rows: Sequence[VoteRow], place: Place, shift: Shift, arrival: Arrival) -> None:
-    """Afterwards every prompt and response of the rows is stored; new ones belong to the arrival."""
-    with_texts = [row for row in rows if row.texts]
-    if not with_texts:
-        return
-    if any(row.prompt_id not in place.prompts for row in with_texts):
+def store(rows: Iterable[VoteRow], place: Place, shift: Shift, arrival: Arrival) -> None:
+    """Afterwards every prompt and response of the rows is stored; new ones belong to the arrival.
+
+    `rows` are gone through several times.
+    """
+    if any(row.texts and row.prompt_id not in place.prompts for row in rows):
         place.own = _open_set(place, arrival)
-        shift.store(_new_prompts(with_texts, place, place.own, arrival))
+        shift.store(_new_prompts(rows, place, place.own, arrival))
         stored = Prompt.stored.filter(arrival=arrival).values_list("external_id", "pk")
         place.prompts.update(stored.iterator())
     named: dict[tuple[int, int, str], ResponseKey] = {}
-    shift.store(_new_responses(with_texts, place, shift, named))
+    shift.store(_new_responses(rows, place, shift, named))
     responses = Response.stored.filter(arrival=arrival)
     rows_there = responses.values_list("prompt_id", "competitor_id", "text_hash", "pk")
     for prompt, competitor, text, pk in rows_there.iterator():
@@ -138,7 +143,7 @@ def _new_responses(
     there, last = _stored([*place.sets, *([place.own] if place.own else [])])
     for number, row in enumerate(rows, start=1):
         shift.reached = number
-        for key, text, tokens in _sides(row):
+        for key, text, tokens in _sides(row) if row.texts else ():
             ids = (place.prompts[key[0]], place.competitors[key[1]].pk, key[2])
             if ids in there:
                 place.responses[key] = there[ids]

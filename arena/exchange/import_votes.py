@@ -9,72 +9,94 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections import Counter
-from collections.abc import Iterable
-from contextlib import suppress
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import ProtectedError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from arena.battles.ballots import digest
 from arena.battles.models import Battle, Vote
-from arena.campaigns.creation import create_campaign
 from arena.campaigns.models import Campaign
 from arena.campaigns.slugs import SlugRefusedError, check_slug
-from arena.corpus.models import Prompt, PromptSet, Response
+from arena.corpus.models import Prompt, PromptSet
 from arena.corpus.names import name_key
 from arena.exchange import import_judgments, import_texts
 from arena.exchange.formats.problems import Problem, RefusedError, Report
+from arena.exchange.formats.reading import FileRows
 from arena.exchange.formats.rows import JUDGE, PERSON, VoteRow, content_id
-from arena.exchange.import_responses import make_competitors
-from arena.exchange.insertions import execute, insertions, number
-from arena.exchange.models import Origin
 from arena.exchange.plans import (
-    Plan,
+    Chosen,
     competitors_by_key,
     new_names,
     remark_on_known,
     remark_on_new_models,
 )
-from arena.exchange.shifts import Shift
-from arena.raters.models import Rater, Team
+from arena.raters.models import Team
 
 
 def check(
-    team: Team, slug: str, rows: tuple[VoteRow, ...], report: Report, file_sha256: str
-) -> tuple[VoteRow, ...]:
+    team: Team, slug: str, file: FileRows, rows: Iterable[VoteRow], report: Report, file_sha256: str
+) -> Chosen:
+    """`rows` are the file's, on their first way through."""
     campaign = find_campaign(team, slug)
-    rows = tuple(_completed(row) for row in rows)
-    sets = _sets_for(campaign, team, rows, report)
     stored = {PERSON: _stored(campaign), JUDGE: import_judgments.stored(campaign)}
-    now, new, known = timezone.now(), [], 0
-    for row in rows:
+    now, wanted, known, all_named, met = timezone.now(), bytearray(), 0, Met(), Met()
+    for row in map(completed, rows):
+        all_named.see(row)
         there = stored[row.source].get(vote_key(row, file_sha256))
-        if row.voted_at and row.voted_at > now:
+        is_to_come = row.voted_at is not None and row.voted_at > now
+        wanted.append(there is None and not is_to_come)
+        if is_to_come:
             report.error(Problem(_("lies in the future"), row.line, "voted_at"))
         elif there is None:
-            new.append(row)
+            met.see(row)
         elif there == (name_key(row.model_a), name_key(row.model_b), row.outcome):
             known += 1
         else:
             reason = _("%(vote)s is stored with other contents") % {"vote": row.name}
             report.error(Problem(reason, row.line))
+    sets = sets_for(campaign, team, all_named.prompts, report)
     if campaign is None:
         report.notice(_("new campaign, a draft: “%(slug)s”") % {"slug": slug})
     remark_on_known(known, report)
-    remark_on_new_models(new_names(_names(new), competitors_by_key(team)), report)
-    prompts = _prompts(sets, new)
-    import_texts.check(slug, new, prompts, report)
-    _remark_on_gaps(new, prompts, report)
-    return tuple(new)
+    remark_on_new_models(new_names(met.models, competitors_by_key(team)), report)
+    prompts = prompts_of(sets, met)
+    chosen = Chosen(lambda: map(completed, file.rows(Report())), wanted)
+    import_texts.check(slug, chosen, met.with_texts, prompts, report)
+    _remark_on_gaps(met, prompts, report)
+    return chosen
 
 
-def _completed(row: VoteRow) -> VoteRow:
+@dataclass
+class Met:
+    """What votes name, however many they are."""
+
+    models: dict[str, None] = field(default_factory=dict)
+    prompts: Counter[str] = field(default_factory=Counter)  # of votes without texts
+    with_texts: set[str] = field(default_factory=set)  # ids of prompts that came as texts
+    people: dict[str, bool] = field(default_factory=dict)  # whether a program drew any of their votes
+    judges: dict[str, None] = field(default_factory=dict)
+    nameless: int = 0
+    timeless: int = 0
+
+    def see(self, row: VoteRow) -> None:
+        self.models.setdefault(row.model_a)
+        self.models.setdefault(row.model_b)
+        if row.texts:
+            self.with_texts.add(row.prompt_id)
+        elif row.prompt_id:
+            self.prompts[row.prompt_id] += 1
+        if row.source == PERSON:
+            self.people[row.rater] = self.people.get(row.rater, False) or row.is_simulated
+            self.nameless += not row.rater
+        else:
+            self.judges.setdefault(row.rater)
+        self.timeless += row.voted_at is None
+
+
+def completed(row: VoteRow) -> VoteRow:
     """With an id for the prompt that came as a text, and a pseudonym in place of a network address."""
     if row.texts and not row.prompt_id:
         row = replace(row, prompt_id=content_id(row.texts.prompt))
@@ -116,17 +138,10 @@ def _stored(campaign: Campaign | None) -> dict[str, tuple[str, str, str]]:
     return {key.partition(":")[2]: (a, b, outcome) for key, a, b, outcome in votes.values_list(*columns)}
 
 
-def _names(rows: Iterable[VoteRow]) -> Iterable[str]:
-    return (name for row in rows for name in (row.model_a, row.model_b))
-
-
-def _sets_for(
-    campaign: Campaign | None, team: Team, rows: Iterable[VoteRow], report: Report
-) -> list[PromptSet]:
+def sets_for(campaign: Campaign | None, team: Team, ids: Collection[str], report: Report) -> list[PromptSet]:
     """The campaign's prompt sets; if it has none, the one set that holds every prompt voted on."""
     if campaign and (sets := list(campaign.prompt_sets.order_by("pk"))):
         return sets
-    ids = {row.prompt_id for row in rows if row.prompt_id and not row.texts}
     if not ids:
         return []
     latest: dict[str, PromptSet] = {}
@@ -146,8 +161,8 @@ def _sets_for(
     return found
 
 
-def _prompts(sets: list[PromptSet], rows: Iterable[VoteRow]) -> dict[str, int]:
-    ids = {row.prompt_id for row in rows}
+def prompts_of(sets: list[PromptSet], met: Met) -> dict[str, int]:
+    ids = met.prompts.keys() | met.with_texts
     found: dict[str, int] = {}
     for external_id, pk in Prompt.objects.filter(prompt_set__in=sets).values_list("external_id", "pk"):
         if external_id in ids and found.setdefault(external_id, pk) != pk:
@@ -158,18 +173,17 @@ def _prompts(sets: list[PromptSet], rows: Iterable[VoteRow]) -> dict[str, int]:
     return found
 
 
-def _remark_on_gaps(rows: list[VoteRow], prompts: dict[str, int], report: Report) -> None:
-    strange = [row.prompt_id for row in rows if row.prompt_id not in prompts and not row.texts]
-    strange = [prompt_id for prompt_id in strange if prompt_id]
+def _remark_on_gaps(met: Met, prompts: dict[str, int], report: Report) -> None:
+    strange = {prompt_id: n for prompt_id, n in met.prompts.items() if prompt_id not in prompts}
     if strange:
-        listed = ", ".join(list(dict.fromkeys(strange))[:5])
+        listed, count = ", ".join(list(strange)[:5]), sum(strange.values())
         words = ngettext(
             "%(count)s vote names a prompt that no prompt set here holds (%(ids)s): kept without a prompt",
             "%(count)s votes name prompts that no prompt set here holds (%(ids)s): kept without a prompt",
-            len(strange),
+            count,
         )
-        report.notice(words % {"count": f"{len(strange):,}", "ids": listed})
-    nameless = sum(not row.rater for row in rows if row.source == PERSON)
+        report.notice(words % {"count": f"{count:,}", "ids": listed})
+    nameless, timeless = met.nameless, met.timeless
     if nameless:
         words = ngettext(
             "%(count)s vote names no rater: kept under one; intervals can't allow for who voted how often",
@@ -177,7 +191,6 @@ def _remark_on_gaps(rows: list[VoteRow], prompts: dict[str, int], report: Report
             nameless,
         )
         report.notice(words % {"count": f"{nameless:,}"})
-    timeless = sum(row.voted_at is None for row in rows)
     if timeless:
         words = ngettext(
             "%(count)s vote carries no time: dated at the import",
@@ -185,139 +198,3 @@ def _remark_on_gaps(rows: list[VoteRow], prompts: dict[str, int], report: Report
             timeless,
         )
         report.notice(words % {"count": f"{timeless:,}"})
-
-
-def store(plan: Plan, shift: Shift) -> None:
-    """The texts come first, hidden; then everything appears together with the votes, in one transaction.
-
-    Votes are numbered as they become visible: what a snapshot has read up to a number stays as it was. Only a
-    new campaign, an empty draft, is there a little before.
-    """
-    rows: tuple[VoteRow, ...] = tuple(plan.rows)
-    arrival = shift.expect_rows()
-    campaign = find_campaign(plan.team, plan.target)
-    sets = _sets_for(campaign, plan.team, rows, Report())
-    competitors = make_competitors(plan.team, dict.fromkeys(_names(rows), ""), arrival)
-    place = import_texts.Place(plan.team, plan.target, sets, _prompts(sets, rows), competitors)
-    responses = _responses(sets)
-    import_texts.store(rows, place, shift, arrival)
-    now = timezone.now()
-    battles = [_battle(row, place, responses, now) for row in rows]
-    is_new = campaign is None
-    campaign = campaign or create_campaign(plan.team, plan.target, sets)
-    try:
-        _store_votes(plan, campaign, battles, [*sets, *([place.own] if place.own else [])], shift)
-    except BaseException:
-        if is_new:
-            _take_back(campaign)
-        raise
-
-
-def _store_votes(
-    plan: Plan, campaign: Campaign, battles: list[Battle], sets: list[PromptSet], shift: Shift
-) -> None:
-    rows: tuple[VoteRow, ...] = tuple(plan.rows)
-    people = tuple(row for row in rows if row.source == PERSON)
-    raters, new_raters = _raters(campaign, people, plan.admission)
-    number(new_raters)
-    number(battles)
-    for row, battle in zip(rows, battles, strict=True):
-        battle.campaign = campaign
-        battle.rater = raters[row.rater] if row.source == PERSON else None
-    keys = [f"{campaign.pk}:{vote_key(row, plan.file_sha256)}" for row in rows]
-    told = list(zip(rows, battles, keys, strict=True))
-    votes = [_vote(row, battle, key) for row, battle, key in told if row.source == PERSON]
-    rows_to_insert = (new_raters, battles, votes, list(_origins(told)))
-    statements = [statement for part in rows_to_insert for statement in insertions(part)]
-    fought = {battle.competitor_a_id for battle in battles} | {battle.competitor_b_id for battle in battles}
-    with transaction.atomic():
-        campaign.prompt_sets.add(*sets)
-        campaign.competitors.add(*fought)
-        execute(statements)
-        import_judgments.store(campaign, [entry for entry in told if entry[0].source == JUDGE])
-        shift.land(len(rows))
-
-
-def _take_back(made: Campaign) -> None:
-    """What nobody has used in the meantime."""
-    with suppress(ProtectedError):
-        made.delete()
-
-
-def _origins(told: Iterable[tuple[VoteRow, Battle, str]]) -> Iterable[Origin]:
-    for row, battle, key in told:
-        turns = None
-        if row.texts and len(row.texts.replies_a) + len(row.texts.replies_b) > 2:
-            turns = {"a": row.texts.replies_a, "b": row.texts.replies_b}
-        judged = key if row.source == JUDGE else ""
-        if row.format or judged or row.label != row.outcome:
-            yield Origin(battle=battle, format=row.format, label=row.label, turns=turns, key=judged)
-
-
-def _raters(
-    campaign: Campaign, rows: tuple[VoteRow, ...], admission: str
-) -> tuple[dict[str, Rater], list[Rater]]:
-    """By the file's name, and those that are new. A name that a rater of our own bears isn't theirs."""
-    known = {rater.pseudonym: rater for rater in Rater.objects.filter(team=campaign.team)}
-    found: dict[str, Rater] = {}
-    new: list[Rater] = []
-    simulated = {row.rater for row in rows if row.is_simulated}
-    for name in dict.fromkeys(row.rater for row in rows):
-        pseudonym = name or f"unnamed in {campaign.slug}"
-        told = Rater.Admission.SIMULATED if name in simulated else admission
-        if pseudonym in known and known[pseudonym].admission != told:
-            pseudonym = f"{pseudonym[:100]} ({told})"
-        rater = known.get(pseudonym)
-        if rater is None:
-            rater = Rater(team=campaign.team, pseudonym=pseudonym, admission=told)
-            known[pseudonym] = rater
-            new.append(rater)
-        found[name] = rater
-    return found, new
-
-
-def _responses(sets: list[PromptSet]) -> dict[tuple[int, int], int | None]:
-    """By prompt and competitor; None where several samples leave open which was seen."""
-    found: dict[tuple[int, int], int | None] = {}
-    rows = Response.objects.filter(prompt__prompt_set__in=sets).values_list(
-        "prompt_id", "competitor_id", "pk"
-    )
-    for prompt, competitor, pk in rows.iterator():
-        found[prompt, competitor] = None if (prompt, competitor) in found else pk
-    return found
-
-
-def _battle(
-    row: VoteRow, place: import_texts.Place, known: dict[tuple[int, int], int | None], now: datetime
-) -> Battle:
-    a, b = place.competitors[name_key(row.model_a)], place.competitors[name_key(row.model_b)]
-    prompt = place.prompts.get(row.prompt_id)
-    response_a: int | None
-    response_b: int | None
-    if row.texts:
-        response_a, response_b = place.responses_of(row)
-    else:
-        response_a = known.get((prompt, a.pk)) if prompt else None
-        response_b = known.get((prompt, b.pk)) if prompt else None
-    return Battle(
-        kind=Battle.Kind.RECORDED,
-        prompt_id=prompt,
-        competitor_a=a,
-        competitor_b=b,
-        response_a_id=response_a,
-        response_b_id=response_b,
-        drawn_at=row.voted_at or now,
-    )
-
-
-def _vote(row: VoteRow, battle: Battle, key: str) -> Vote:
-    vote = Vote(
-        battle=battle,
-        rater=battle.rater,
-        outcome=row.outcome,
-        idempotency_key=key,
-        dwell_ms=row.dwell_ms,
-        voted_at=battle.drawn_at,
-    )
-    vote.digest = digest(vote)
-    return vote

@@ -16,7 +16,14 @@ from django.db import IntegrityError
 from django.utils.translation import gettext as _
 
 from arena.counted import counted
-from arena.exchange import archive, import_campaign, import_prompts, import_responses, import_votes
+from arena.exchange import (
+    archive,
+    import_campaign,
+    import_prompts,
+    import_responses,
+    import_votes,
+    import_votes_stored,
+)
 from arena.exchange.formats.how import AS_FOUND, How
 from arena.exchange.formats.lines import unstorable
 from arena.exchange.formats.problems import Problem, RefusedError, Report
@@ -31,7 +38,7 @@ from arena.raters.models import Rater, Team
 _STORE = {
     Import.Kind.PROMPTS: import_prompts.store,
     Import.Kind.RESPONSES: import_responses.store,
-    Import.Kind.VOTES: import_votes.store,
+    Import.Kind.VOTES: import_votes_stored.store,
     Import.Kind.CAMPAIGN: import_campaign.store,
 }
 
@@ -99,14 +106,14 @@ def plan_import(
 
 def _check(
     team: Team, target: str, file: FileRows, stream: Iterator[Any], report: Report, sha256: str
-) -> Chosen | tuple:
+) -> Chosen:
     if reason := unstorable(target):
         raise RefusedError(f"the name {reason}")
     if file.kind == Import.Kind.PROMPTS:
         return import_prompts.check(team, target, file, stream, report)
     if file.kind == Import.Kind.RESPONSES:
         return import_responses.check(team, target, file, stream, report)
-    return import_votes.check(team, target, tuple(stream), report, sha256)
+    return import_votes.check(team, target, file, stream, report, sha256)
 
 
 def _read_on(stream: Iterator[AnyRow], report: Report) -> None:

@@ -109,13 +109,20 @@ def store(plan: Plan, shift: Shift) -> None:
     assert plan.archive is not None  # noqa: S101
     with opened(plan.archive, plan.most_unpacked, plan.place) as folder:
         back = Return(plan.team, folder, plan.target, shift=shift)
-        back.arrival = shift.expect_rows()
-        _bring(back, about_of(folder))
+        try:
+            back.arrival = shift.expect_rows()
+            _bring(back, about_of(folder))
+            _land(back, shift, plan.count)
+        finally:
+            back.waiting.close()
+
+
+def _land(back: Return, shift: Shift, count: int) -> None:
     try:
         with transaction.atomic():
             shift.note(back.read)  # nobody takes it over while what is written can't be seen
             back.store_kept()
-            shift.land(plan.count)
+            shift.land(count)
     except (IntegrityError, DataError) as error:
         raise RefusedError(
             f"Some of these rows are here already, or aren't as they were ({error})."

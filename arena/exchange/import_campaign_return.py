@@ -69,7 +69,7 @@ class Fought(NamedTuple):
 class Return:
     """What is being brought back, by the names it has in the export.
 
-    With a `shift` rows get their numbers, and statements that store them all at once wait for the end.
+    With a `shift` rows get their numbers, and those that are stored all at once wait for the end.
     Without one every row is made and looked at, and nothing is stored.
     """
 
@@ -93,7 +93,7 @@ class Return:
     golds: dict[int, int] = field(default_factory=dict)
     battles: dict[str, Fought] = field(default_factory=dict)
     voted: set[str] = field(default_factory=set)  # battles, of which an exclusion may name the vote
-    statements: Spool = field(default_factory=Spool)
+    waiting: Spool = field(default_factory=Spool)
     counts: dict[str, int] = field(default_factory=dict)
     known: dict[str, int] = field(default_factory=dict)  # rows for which there is one here already
     of_votes: list[tuple[Any, int]] = field(default_factory=list)  # rows about the vote of this battle
@@ -173,7 +173,7 @@ class Return:
             _date(row)
             by_model.setdefault(type(row), []).append(row)
         for same in by_model.values():
-            self.statements.add(insertions(same, as_given=True))
+            self.waiting.add(same, as_given=True)
 
     def bring(
         self,
@@ -218,7 +218,7 @@ class Return:
 
     def store_kept(self) -> None:
         """Within one transaction."""
-        execute(self.statements)
+        self.waiting.store()
         for act in self.afterwards:
             act()
         for start in range(0, len(self.of_votes), BATCH):

@@ -10,7 +10,7 @@ from django.utils import timezone
 from arena.battles.models import Battle
 from arena.campaigns.models import Campaign
 from arena.exchange.formats.rows import VoteRow
-from arena.exchange.insertions import Spool, insertions, number
+from arena.exchange.insertions import Spool, number
 from arena.judging.models import Judge, JudgeRun, Judgment
 
 UNNAMED = "unnamed judge"
@@ -37,8 +37,8 @@ class Findings:
     judges: dict[str, Judge]
 
     @classmethod
-    def of(cls, campaign: Campaign, names: Iterable[str], statements: Spool) -> Findings:
-        """Numbered; the statements that store them come first."""
+    def of(cls, campaign: Campaign, names: Iterable[str], waiting: Spool) -> Findings:
+        """Numbered, and first among the rows that wait."""
         now = timezone.now()
         judges, new = _judges(campaign, names)
         run = JudgeRun(
@@ -54,7 +54,7 @@ class Findings:
         of_run = JudgeRun.judges.through
         heard = {judge.pk for judge in judges.values()}
         for rows in (new, [run], [of_run(judgerun_id=run.pk, judge_id=pk) for pk in heard]):
-            statements.add(insertions(rows))
+            waiting.add(rows)
         return cls(run, judges)
 
     def of_rows(self, rows: Iterable[tuple[VoteRow, Battle]]) -> list[Judgment]:

@@ -1,7 +1,7 @@
 """Checked votes are stored: first what they name, then all of them at once.
 
-The file is gone through again for each step and its votes wait on the disk as statements, so that a file of
-any length takes no more memory than what it names.
+The file is gone through again for each step and its votes wait on the disk, so that a file of any length
+takes no more memory than what it names.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from arena.exchange.formats.rows import JUDGE, PERSON, VoteRow
 from arena.exchange.import_judgments import Findings
 from arena.exchange.import_responses import make_competitors
 from arena.exchange.import_votes import Met, find_campaign, prompts_of, sets_for, vote_key
-from arena.exchange.insertions import Spool, execute, insertions, number
+from arena.exchange.insertions import Spool, number
 from arena.exchange.models import Origin
 from arena.exchange.plans import Plan
 from arena.exchange.shifts import Shift
@@ -65,17 +65,20 @@ def store(plan: Plan, shift: Shift) -> None:
 
 
 def _store_votes(making: _Making, shift: Shift) -> None:
-    campaign, place, statements = making.campaign, making.place, Spool()
+    campaign, place, waiting = making.campaign, making.place, Spool()
     fought: set[int] = set()
-    for done, battles in making.spool(statements):
-        fought.update(pk for battle in battles for pk in (battle.competitor_a_id, battle.competitor_b_id))
-        shift.note(done)
-    with transaction.atomic():
-        shift.note(shift.record.total_rows)  # nobody takes it over while what is written can't be seen
-        campaign.prompt_sets.add(*place.sets, *([place.own] if place.own else []))
-        campaign.competitors.add(*fought)
-        execute(statements)
-        shift.land(len(making.plan.rows))
+    try:
+        for done, battles in making.rows(waiting):
+            fought.update(pk for battle in battles for pk in (battle.competitor_a_id, battle.competitor_b_id))
+            shift.note(done)
+        with transaction.atomic():
+            shift.note(shift.record.total_rows)  # nobody takes it over while what is written can't be seen
+            campaign.prompt_sets.add(*place.sets, *([place.own] if place.own else []))
+            campaign.competitors.add(*fought)
+            waiting.store()
+            shift.land(len(making.plan.rows))
+    finally:
+        waiting.close()
 
 
 def _take_back(made: Campaign) -> None:
@@ -94,12 +97,12 @@ class _Making:
     place: import_texts.Place
     known: dict[tuple[int, int], int | None]  # responses by prompt and competitor
 
-    def spool(self, statements: Spool) -> Iterator[tuple[int, list[Battle]]]:
+    def rows(self, waiting: Spool) -> Iterator[tuple[int, list[Battle]]]:
         """What is done so far, and the battles that came to it."""
         raters, new_raters = _raters(self.campaign, self.met.people, self.plan.admission)
         number(new_raters)
-        statements.add(insertions(new_raters))
-        findings = Findings.of(self.campaign, self.met.judges, statements) if self.met.judges else None
+        waiting.add(new_raters)
+        findings = Findings.of(self.campaign, self.met.judges, waiting) if self.met.judges else None
         now, rows, done = timezone.now(), iter(self.plan.rows), 0
         while chunk := list(islice(rows, AT_ONCE)):
             battles = [self._battle(row, now) for row in chunk]
@@ -112,7 +115,7 @@ class _Making:
             judged = [(row, battle) for row, battle, _key in told if row.source == JUDGE]
             judgments = findings.of_rows(judged) if findings else []
             for part in (battles, votes, list(_origins(told)), judgments):
-                statements.add(insertions(part))
+                waiting.add(part)
             done += len(chunk)
             yield done, battles
 

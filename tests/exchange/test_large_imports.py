@@ -329,7 +329,7 @@ def test_votes_that_fail_leave_neither_texts_nor_campaign(cast, monkeypatch):
     def refuse(*_arguments, **_options):
         raise IntegrityError
 
-    monkeypatch.setattr("arena.exchange.import_votes_stored.execute", refuse)
+    monkeypatch.setattr("arena.exchange.insertions.Spool.store", refuse)
     tasks.start(record)
     assert state_of(record) == "previewed"
     assert not Campaign.objects.exists() and not Battle.objects.exists()

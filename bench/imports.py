@@ -24,6 +24,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode
@@ -299,6 +300,19 @@ def refuse_too_large(admin: Admin, folder: Path) -> dict:
     return {"status": status, "seconds": round(took, 2), "files left": sorted(left)}
 
 
+@contextmanager
+def voting(arguments: argparse.Namespace, port: int, token: str) -> Iterator[dict]:
+    """Raters vote as long as this is held; `busy`, once it isn't: what they saw."""
+    done, found = threading.Event(), {}
+    voters = threading.Thread(target=lambda: found.update(busy=votes(arguments, port, token, done)))
+    voters.start()
+    try:
+        yield found
+    finally:
+        done.set()
+        voters.join()
+
+
 def measure(arguments: argparse.Namespace, folder: Path) -> int:
     from django.db import connections
 
@@ -318,13 +332,9 @@ def measure(arguments: argparse.Namespace, folder: Path) -> int:
         quiet_votes(argparse.Namespace(**vars(arguments) | {"quiet": 5}), port, token)  # warms up
         quiet = quiet_votes(arguments, port, token)
         at_rest = resident(server.pid)
-        done, found = threading.Event(), {}
-        voters = threading.Thread(target=lambda: found.update(busy=votes(arguments, port, token, done)))
-        voters.start()
-        took = import_file(admin, path)
-        at_the_end = resident(server.pid)
-        done.set()
-        voters.join()
+        with voting(arguments, port, token) as found:
+            took = import_file(admin, path)
+            at_the_end = resident(server.pid)
         refused = refuse_too_large(admin, folder)
     finally:
         server.send_signal(signal.SIGTERM)

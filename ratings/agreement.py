@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isclose, sqrt
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -201,24 +201,25 @@ def krippendorff_alpha(
     estimate = _alpha(counts, np.ones(len(counts)), values, level)
     if estimate is None:
         raise BadValueError("no two ratings differ, so alpha isn't defined")
-    names, of = None, None
-    if cluster is not None:
-        names, of = np.unique(_of_units(ratings, cluster), return_inverse=True)
+    of = None if cluster is None else _of_units(ratings, cluster)
     weights = _resamples(len(counts), resamples, seed) if of is None else _all_but_one(of)
     replicates = [_alpha(counts, weight, values, level) for weight in weights]
     defined = [value for value in replicates if value is not None]
+    ends: tuple[float, float] | None
     if of is None:
-        ends = np.quantile(defined or [estimate], [(1 - confidence) / 2, (1 + confidence) / 2]).tolist()
+        ends = _middle(defined or [estimate], confidence)
+    elif len(defined) == len(replicates):
+        ends = _jackknifed(estimate, np.array(defined), np.bincount(of), confidence)
     else:
-        # where nothing varies without one cluster, alpha hangs on that cluster alone
-        whole = len(defined) == len(replicates)
-        ends = _jackknifed(estimate, np.array(defined), np.bincount(of), confidence) if whole else None
+        # Where nothing varies without one cluster, alpha hangs on that cluster alone.
+        ends = None
+    lower, upper = ends or (None, None)
     return Alpha(
         estimate=estimate,
-        lower=None if ends is None else ends[0],
-        upper=None if ends is None else ends[1],
+        lower=lower,
+        upper=upper,
         units=len(counts),
-        clusters=None if names is None else len(names),
+        clusters=None if of is None else int(of.max()) + 1,
         ratings=int(counts.sum()),
         undefined=len(replicates) - len(defined),
         level=level,
@@ -241,6 +242,11 @@ def _all_but_one(of: NDArray[np.int64]) -> Iterator[Floats]:
         yield (of != g).astype(np.float64)
 
 
+def _middle(replicates: list[float], confidence: float) -> tuple[float, float]:
+    lower, upper = np.quantile(replicates, [(1 - confidence) / 2, (1 + confidence) / 2]).tolist()
+    return lower, upper
+
+
 def _jackknifed(
     estimate: float, without: Floats, sizes: NDArray[np.int64], confidence: float
 ) -> tuple[float, float] | None:
@@ -252,15 +258,15 @@ def _jackknifed(
     return estimate - half, min(1.0, estimate + half)
 
 
-def _of_units(ratings: ArrayLike, cluster: ArrayLike) -> NDArray[Any]:
-    """The clusters of the units that count."""
+def _of_units(ratings: ArrayLike, cluster: ArrayLike) -> NDArray[np.int64]:
+    """Labels 0 … G − 1 of the clusters of the units that count."""
     rated, ids = ~np.isnan(np.asarray(ratings, dtype=np.float64)), np.asarray(cluster)
     if ids.shape != rated.shape[1:]:
         raise ShapeError(
             f"cluster has shape {ids.shape}, for {rated.shape[1]} units", todo="pass one per unit"
         )
-    counted: NDArray[Any] = ids[rated.sum(axis=0) >= 2]
-    return counted
+    labels: NDArray[np.int64] = np.unique(ids[rated.sum(axis=0) >= 2], return_inverse=True)[1]
+    return labels
 
 
 def _square(table: ArrayLike) -> Floats:

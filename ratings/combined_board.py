@@ -54,11 +54,7 @@ def fit_combined_leaderboard(
     BadOptionError for style, position, Davidson ties and other intervals than the robust one.
     """
     options = replace(options or LeaderboardOptions(), bootstrap=0, check=False)
-    if options.style or options.position or options.interval != "robust":
-        raise BadOptionError(
-            "a combined board with style control, position effect or resampled intervals",
-            todo="switch them off for combined boards",
-        )
+    _check(options)
     order = _order(people, options)
     place = np.argsort(order).astype(np.int32)
     mine, theirs = (_ready(votes, place, options) for votes in (people, judged))
@@ -90,6 +86,14 @@ def fit_combined_leaderboard(
         helps=combined.helps,
         narrower=combined.narrower,
     )
+
+
+def _check(options: LeaderboardOptions) -> None:
+    if options.style or options.position or options.interval != "robust":
+        raise BadOptionError(
+            "a combined board with style control, position effect or resampled intervals",
+            todo="switch them off for combined boards",
+        )
 
 
 def _order(people: Comparisons, options: LeaderboardOptions) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,14 +72,9 @@ def online_elo(
     score = quarter_wins[kept] / 4
     competitors = comparisons.n_competitors
     cast = _replay(a, b, score, np.arange(len(kept))[:, None], competitors, k)[0]
-    rng = np.random.default_rng(seed)
-    per_batch = max(1, min(permutations, SHUFFLE_BYTES // (4 * len(kept))))
-    shuffled = []
-    for first in range(0, permutations, per_batch):
-        orders = np.empty((len(kept), min(per_batch, permutations - first)), dtype=np.int32)
-        for column in orders.T:
-            column[:] = rng.permutation(len(kept))
-        shuffled.append(_replay(a, b, score, orders, competitors, k))
+    shuffled = [
+        _replay(a, b, score, orders, competitors, k) for orders in _orders(len(kept), permutations, seed)
+    ]
     lower, upper = np.quantile(np.vstack(shuffled), [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
     return OnlineElo(
         ratings=start + cast,
@@ -92,6 +88,17 @@ def online_elo(
         confidence=confidence,
         policies=policies,
     )
+
+
+def _orders(votes: int, permutations: int, seed: int) -> Iterator[NDArray[np.int32]]:
+    """Random orders of the votes, a column each, as many at a time as memory should hold."""
+    rng = np.random.default_rng(seed)
+    per_batch = max(1, min(permutations, SHUFFLE_BYTES // (4 * votes)))
+    for first in range(0, permutations, per_batch):
+        orders = np.empty((votes, min(per_batch, permutations - first)), dtype=np.int32)
+        for column in orders.T:
+            column[:] = rng.permutation(votes)
+        yield orders
 
 
 def elo_path(

@@ -100,11 +100,7 @@ def flips_first(
             f"unit {unit!r}, {challengers} challengers, most {most}", todo=f"{get_args(Unit)}"
         )
     board, ids = _board(comparisons, policies, unit)
-    found: Labels | None = None
-    for rival in nearest(board.fit, board.leader, challengers):
-        limit = int(most * board.total) if found is None else len(found) - 1
-        shorter = _greedy(board, rival, limit)
-        found = found if shorter is None else shorter
+    found = _fewest(board, challengers, most)
     dropped = np.zeros(0, dtype=np.int64) if found is None else found
     rest, _ = board.without(dropped)
     after = board.fit if found is None else fit_bradley_terry(rest, policies)
@@ -121,6 +117,16 @@ def flips_first(
         most=most,
         policies=policies,
     )
+
+
+def _fewest(board: _Board, challengers: int, most: float) -> Labels | None:
+    """The shortest list of units found for any challenger."""
+    found: Labels | None = None
+    for rival in nearest(board.fit, board.leader, challengers):
+        limit = int(most * board.total) if found is None else len(found) - 1
+        shorter = _greedy(board, rival, limit)
+        found = found if shorter is None else shorter
+    return found
 
 
 def _board(comparisons: Comparisons, policies: Policies, unit: Unit) -> tuple[_Board, Labels]:

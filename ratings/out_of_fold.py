@@ -86,12 +86,7 @@ def out_of_fold(
     check_confidence(confidence)
     votes = comparisons.select(policies.quarter_wins()[comparisons.outcome] >= 0)
     _check(votes, folds, length)
-    fold = _folds(votes, folds, seed)
-    eta: dict[str, Vector] = {}
-    for i in range(folds):
-        test = fold == i
-        for name, guess in _guesses(votes.select(~test), votes.select(test), policies, length).items():
-            eta.setdefault(name, np.zeros(len(votes)))[test] = guess
+    eta = _guesses_from_others(votes, _folds(votes, folds, seed), policies, length)
     score = policies.quarter_wins()[votes.outcome] / 4
     loss = {name: -(score * log_expit(e) + (1 - score) * log_expit(-e)) for name, e in eta.items()}
     predictors = [
@@ -135,6 +130,18 @@ def _folds(votes: Comparisons, folds: int, seed: int) -> NDArray[np.int64]:
     raters, index = np.unique(votes.rater, return_inverse=True)
     of_rater: NDArray[np.int64] = rng.permutation(len(raters)) % folds
     return of_rater[index]
+
+
+def _guesses_from_others(
+    votes: Comparisons, fold: NDArray[np.int64], policies: Policies, length: str | None
+) -> dict[str, Vector]:
+    """Log-odds (n,) that side a wins by each predictor, each vote's from the votes of the other folds."""
+    eta: dict[str, Vector] = {}
+    for i in range(int(fold.max()) + 1):
+        test = fold == i
+        for name, guess in _guesses(votes.select(~test), votes.select(test), policies, length).items():
+            eta.setdefault(name, np.zeros(len(votes)))[test] = guess
+    return eta
 
 
 def _guesses(

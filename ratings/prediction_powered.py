@@ -149,12 +149,7 @@ def fit_prediction_powered(
     votes = _stack(both, judge_score, rest, fit, match_pairs)
     clusters, reference = _clusters(both, rest, fit, policies)
     chosen = best_lam(votes, clusters, fit) if lam is None else lam
-    try:
-        strengths = combined_strengths(votes, fit, chosen)
-    except NotConvergedError as error:
-        raise RefusedError(
-            (f"no finite strengths where a judgment weighs {chosen:.3g} of a vote ({error.what})",)
-        ) from None
+    strengths = _together(votes, fit, chosen)
     covariance = combined_covariance(votes, clusters, strengths, chosen)
     alone = combined_covariance(votes, clusters, fit.strengths, 0.0)
     ratio = float(np.sum(alone.deviations**2) / np.sum(covariance.deviations**2))
@@ -292,6 +287,15 @@ def _stack(
         judge=np.r_[judge_score, scores_of_low(rest, fit.policies) / 4],
         weight=np.concatenate(weights),
     )
+
+
+def _together(votes: BothVotes, fit: Fit, lam: float) -> Vector:
+    try:
+        return combined_strengths(votes, fit, lam)
+    except NotConvergedError as error:
+        raise RefusedError(
+            (f"no finite strengths where a judgment weighs {lam:.3g} of a vote ({error.what})",)
+        ) from None
 
 
 def _clusters(

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,23 +152,11 @@ def simulate_votes(
     eta += _taste(rater, model.raters, model.rater_sd, model, a, b, tastes[4])
     eta += _taste(prompt, model.prompts, model.prompt_sd, model, a, b, tastes[6])
     outcome = _draw_outcomes(model, a, b, eta, streams[7])
-    arrays: list[NDArray[Any] | None] = [
-        a,
-        b,
-        outcome,
-        rater,
-        prompt,
-        propensity,
-        covariates,
-        counts_a,
-        counts_b,
-    ]
-    for array in arrays:
+    drawn = (a, b, outcome, rater, prompt, propensity, covariates, counts_a, counts_b)
+    for array in drawn:
         if array is not None:
             array.setflags(write=False)
-    return SimulatedVotes(
-        a, b, outcome, rater, prompt, propensity, covariates, counts_a, counts_b, model=model, seed=seed
-    )
+    return SimulatedVotes(*drawn, model=model, seed=seed)
 
 
 def pseudo_true_strengths(model: VoteModel) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -100,13 +100,8 @@ def cast(
     """Records the vote. The same key again gives the same vote; `battle` comes from `open_ballot()`."""
     if hasattr(battle, "vote"):
         return _replay(battle.vote, key)
-    if not battle.campaign.is_open:
-        raise NotOpenError
     now = timezone.now()
-    if battle.is_gone:
-        raise GoneError
-    if battle.has_expired(now):
-        raise ExpiredError
+    _refuse_late(battle, now)
     vote = Vote(
         battle=battle,
         rater=rater,
@@ -119,15 +114,7 @@ def cast(
     )
     vote.digest = digest(vote)
     try:
-        with transaction.atomic():
-            hold(battle)  # a skip that came between either stands by now or will find the vote
-            ((is_open, was_skipped),) = _store_votes([vote])
-            if not is_open:  # closed or paused since the battle was read
-                raise NotOpenError
-            if battle.is_unblinded:
-                exclude_unblinded(vote)
-            if was_skipped:
-                count_again(battle)
+        _store(vote)
     except NotOpenError:
         battle.campaign.refresh_from_db()
         raise
@@ -138,6 +125,28 @@ def cast(
             raise KeyUsedError from None
         return _replay(first, key)
     return vote
+
+
+def _refuse_late(battle: Battle, now: datetime) -> None:
+    if not battle.campaign.is_open:
+        raise NotOpenError
+    if battle.is_gone:
+        raise GoneError
+    if battle.has_expired(now):
+        raise ExpiredError
+
+
+@transaction.atomic
+def _store(vote: Vote) -> None:
+    battle = vote.battle
+    hold(battle)  # a skip that came between either stands by now or will find the vote
+    ((is_open, was_skipped),) = _store_votes([vote])
+    if not is_open:  # closed or paused since the battle was read
+        raise NotOpenError
+    if battle.is_unblinded:
+        exclude_unblinded(vote)
+    if was_skipped:
+        count_again(battle)
 
 
 def _replay(vote: Vote, key: str) -> Vote:

@@ -20,7 +20,7 @@ from arena.endpoints.models import Call
 from arena.judging.call_keys import key_of_battle
 from arena.judging.choosing import CannotPlanError, Entry, NewPair, create_missing, unsaved_battles
 from arena.judging.errands import case_of, rubric_text, single_case, takes_one_response
-from arena.judging.families import find_own_family
+from arena.judging.families import OwnFamily, find_own_family
 from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment
 from arena.judging.prompting import Case, build_messages, reply_schema
 from arena.judging.swap import ORDERS
@@ -159,16 +159,23 @@ def plan_run(
         status_reason=JudgeRun.BEING_PLANNED,
     )
     run.judges.set(judges)
-    shown = Shown(campaign.leak_policy)
+    _plan_battles(run, judges, battles, own, replicates)
+    run.resume()
+    run.refresh_from_db()
+    return run
+
+
+def _plan_battles(
+    run: JudgeRun, judges: Sequence[Judge], battles: Sequence[int], own: OwnFamily, replicates: int
+) -> None:
+    """Some battles at a time, whose texts are held as long as their calls' keys are made."""
+    shown = Shown(run.campaign.leak_policy)
     for start in range(0, len(battles), _CHUNK):
         rows = list(_with_texts(battles[start : start + _CHUNK]))
         for judge in judges:
             left = set(own.left_to(judge, [battle.pk for battle in rows]))
             for replicate in range(1, replicates + 1):
                 _plan_judgments(run, judge, [b for b in rows if b.pk in left], replicate, shown)
-    run.resume()
-    run.refresh_from_db()
-    return run
 
 
 def _check(judges: Sequence[Judge], battles: Sequence[Entry], budget_usd: Decimal | None) -> None:

@@ -234,23 +234,35 @@ def _ticks(axis: Axis) -> list[Tick]:
 
 
 def _line(one: _Found, choice: Choice, axis: Axis, margin: float) -> Line:
-    duel, heading = one.duel, one.column.heading
-    common = {"source": one.source.title, "board": heading, "key": one.column.board.name}
-    where = (one.source.key, one.column.board.name, one.column.snapshot and one.column.snapshot.pk)
-    if duel is None:
-        none = Figure(NONE)
-        return Line(
-            **common,
-            points=none,
-            label="",
-            mark=None,
-            score=none,
-            net=none,
-            verdict=_("no pair"),
-            kind="",
-            p="",
-            values=(*where, *(None,) * (len(BOARDS) - len(where))),
-        )
+    return _no_pair(one) if one.duel is None else _pair(one, one.duel, choice, axis, margin)
+
+
+def _board_of(one: _Found) -> dict[str, str]:
+    return {"source": one.source.title, "board": one.column.heading, "key": one.column.board.name}
+
+
+def _where(one: _Found) -> tuple[str, str, int | None]:
+    snapshot = one.column.snapshot
+    return one.source.key, one.column.board.name, snapshot.pk if snapshot else None
+
+
+def _no_pair(one: _Found) -> Line:
+    none, where = Figure(NONE), _where(one)
+    return Line(
+        **_board_of(one),
+        points=none,
+        label="",
+        mark=None,
+        score=none,
+        net=none,
+        verdict=_("no pair"),
+        kind="",
+        p="",
+        values=(*where, *(None,) * (len(BOARDS) - len(where))),
+    )
+
+
+def _pair(one: _Found, duel: Duel, choice: Choice, axis: Axis, margin: float) -> Line:
     estimate = duel.estimate
     interval = say_interval(estimate.lower, estimate.upper) if estimate else ""
     label = _("%(points)s points, interval %(interval)s") % {
@@ -258,7 +270,7 @@ def _line(one: _Found, choice: Choice, axis: Axis, margin: float) -> Line:
         "interval": interval or _("unknown"),
     }
     return Line(
-        **common,
+        **_board_of(one),
         points=Figure(say_points(estimate), interval),
         label=label,
         mark=None if estimate is None else axis.mark(estimate),
@@ -268,7 +280,7 @@ def _line(one: _Found, choice: Choice, axis: Axis, margin: float) -> Line:
         kind=_kind(duel),
         p=say_p(duel.pair.p_adjusted),
         values=(
-            *where,
+            *_where(one),
             *three(estimate),
             *numbers_of(duel),
             duel.pair.verdict,

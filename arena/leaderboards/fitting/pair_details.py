@@ -12,13 +12,14 @@ from arena.leaderboards.fitting.board_pairs import DECIMALS, Pairs
 from arena.leaderboards.fitting.category_boards import CategoryBoard
 from arena.leaderboards.fitting.direct_battles import Counted
 from ratings.board import FittedBoard
-from ratings.compare import effective_clusters_of_pairs, shares_of
+from ratings.compare import Shares, effective_clusters_of_pairs, shares_of
 from ratings.pairwise import effects_of, non_inferiorities
 from ratings.planner import direct_votes_of_each, new_raters_of_each
 from ratings.scale import POINTS_PER_LOG_ODDS
 from ratings.uncertainty import NO_INTERVAL, critical_values
 
 Integers = NDArray[np.int64]
+Counts = list[int | str]
 
 # Of new raters, prompts or votes; above it "not reachable": only what stays, whatever comes, is left there.
 MOST = 1_000_000_000
@@ -83,35 +84,34 @@ def _needs(pairs: Pairs, at: Integers, board: FittedBoard) -> Iterator[list[dict
     common: dict[str, Any] = {"confidence": options.confidence, "comparisons": int(pairs.tested.sum())}
     shares = shares_of(board, i, j)
     of_same = POINTS_PER_LOG_ODDS * board.covariance.deviations_of_same_voters[i, j]
-    asked = [options.margin * times for times in IN_MARGINS if options.margin]
-    found = []
-    for points in asked:
-        new = {
-            share.name: _counts(
-                new_raters_of_each(
-                    points,
-                    standard_errors=errors,
-                    raters=share.count,
-                    lasting_errors=share.lasting_error,
-                    effective=share.effective,
-                    lasting_effective=share.lasting_effective,
-                    cap=MOST,
-                    **common,
-                )
-            )
-            for share in shares
-        }
-        effects = (errors / models) ** 2
-        votes = direct_votes_of_each(
+
+    def new(points: float, share: Shares) -> Counts:
+        found = new_raters_of_each(
+            points,
+            standard_errors=errors,
+            raters=share.count,
+            lasting_errors=share.lasting_error,
+            effective=share.effective,
+            lasting_effective=share.lasting_effective,
+            cap=MOST,
+            **common,
+        )
+        return _counts(found)
+
+    def by_same(points: float) -> Counts:
+        found = direct_votes_of_each(
             points,
             model_errors=models,
-            design_effects=effects,
+            design_effects=(errors / models) ** 2,
             lasting_errors=of_same,
             effective=pairs.effective[at],
             cap=MOST,
             **common,
         )
-        found.append((points, new, _counts(votes)))
+        return _counts(found)
+
+    asked = [options.margin * times for times in IN_MARGINS if options.margin]
+    found = [(points, {one.name: new(points, one) for one in shares}, by_same(points)) for points in asked]
     for pair in range(len(at)):
         yield [
             {
@@ -123,7 +123,7 @@ def _needs(pairs: Pairs, at: Integers, board: FittedBoard) -> Iterator[list[dict
         ]
 
 
-def _counts(counts: NDArray[np.float64]) -> list[int | str]:
+def _counts(counts: NDArray[np.float64]) -> Counts:
     return ["not reachable" if count == np.inf else int(count) for count in counts.tolist()]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable
 
-from django.db.models import Count, F
+from django.db.models import Count, F, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -208,6 +208,21 @@ def _undecided(matter: Matter, draft: Draft) -> None:
     verdicts = sorted(counted.items())
     told = [[words[verdict], n] for verdict, n in verdicts]
     draft.lay_out([_("Verdict"), _("Pairs")], told, file="report-verdicts", values=verdicts)
+    _open_pairs(pairs, draft)
+    draft.list_out(
+        [f"{one.text} ({one.boards})" if one.boards else one.text for one in matter.page.care.every],
+        _("To be careful about"),
+    )
+    excluded = Exclusion.objects.filter(campaign=matter.campaign).values_list("rule", "reason")
+    draft.lay_out(
+        [_("Exclusion"), _("Reason")],
+        [[rule, reason] for rule, reason in excluded],
+        _("What was left out, and why"),
+        file="report-exclusions",
+    )
+
+
+def _open_pairs(pairs: QuerySet[PairResult], draft: Draft) -> None:
     open_ = pairs.exclude(verdict=PairResult.Verdict.DIFFERENT)
     caption = _("Pairs that are not told apart")
     if (n_open := open_.count()) > PAIRS_SHOWN:
@@ -235,17 +250,6 @@ def _undecided(matter: Matter, draft: Draft) -> None:
             )
             for p in nearest
         ],
-    )
-    draft.list_out(
-        [f"{one.text} ({one.boards})" if one.boards else one.text for one in matter.page.care.every],
-        _("To be careful about"),
-    )
-    excluded = Exclusion.objects.filter(campaign=matter.campaign).values_list("rule", "reason")
-    draft.lay_out(
-        [_("Exclusion"), _("Reason")],
-        [[rule, reason] for rule, reason in excluded],
-        _("What was left out, and why"),
-        file="report-exclusions",
     )
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests.migrated_database import begin_migrated, keep
+
 # Playwright's synchronous API runs an event loop, in which Django otherwise refuses the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 # Two test processes on two cores: BLAS threads would only get in each other's way.
@@ -58,13 +60,32 @@ hypothesis.settings.load_profile("ci" if IN_CI else "here")
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
+def database_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("database") / "test.sqlite3"
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(database_file: Path) -> bool:
+    """What is migrated already isn't made anew; `migrate` runs over it all the same."""
+    from django.conf import settings
+
+    return settings.DATABASES["default"]["ENGINE"].endswith("sqlite3") and begin_migrated(database_file)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup, django_db_keepdb: bool, database_file: Path) -> None:
+    if database_file.exists() and not django_db_keepdb:
+        keep(database_file)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(database_file: Path) -> None:
     """SQLite in a file, as in operation: the live server's threads then have connections of their own."""
     from django.conf import settings
 
     database = settings.DATABASES["default"]
     if database["ENGINE"].endswith("sqlite3"):
-        database.setdefault("TEST", {})["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+        database.setdefault("TEST", {})["NAME"] = str(database_file)
     elif worker := os.environ.get("PYTEST_XDIST_WORKER"):
         database.setdefault("TEST", {})["NAME"] = f"test_{database['NAME']}_{worker}"
 

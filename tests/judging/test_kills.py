@@ -22,6 +22,7 @@ import pytest
 from arena.endpoints import local_llm
 from tests.endpoints.fake_server import FakeServer, Step, raw
 from tests.judging.conftest import prefers
+from tests.migrated_database import begin_migrated
 
 ROOT = Path(__file__).resolve().parents[2]
 CONCURRENCY = 4
@@ -32,6 +33,7 @@ class Installation:
         self.server = server
         self.database = folder / "tiltyard.sqlite3"
         self.log = folder / "consumer.log"
+        begin_migrated(self.database)
         kept = {
             name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "DJANGO"))
         }

@@ -19,6 +19,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.conftest import IN_CI
+from tests.migrated_database import begin_migrated
 from tests.operation.processes import heed_signals, wait_for
 from tests.throwaway_postgresql import MISSING, cluster, programs
 
@@ -85,6 +86,8 @@ def served(request, tmp_path):
             if programs() is None:
                 pytest.fail(MISSING) if IN_CI else pytest.skip(MISSING)
             environment["DATABASE_URL"] = stack.enter_context(cluster())
+        else:
+            begin_migrated(tmp_path / "tiltyard.sqlite3")
         token = in_django(FILL, environment, str(tmp_path))
         with socket.create_server(("127.0.0.1", 0)) as listener:
             command = [sys.executable, "-m", "gunicorn", "arena.operation.web:application", "--preload"]

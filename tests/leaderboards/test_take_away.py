@@ -10,7 +10,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from django.core.cache import caches
+from django.db import connection
+from django.db.models import signals
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +24,14 @@ from arena.leaderboards.boards.board_rows import in_order
 from arena.leaderboards.citation import cite
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
-from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart, Standing
+from arena.leaderboards.models import (
+    CategoryRating,
+    Leaderboard,
+    PairResult,
+    Snapshot,
+    SnapshotChart,
+    Standing,
+)
 from tests.conftest import past_triggers
 
 API = "/api/v1"
@@ -210,6 +220,28 @@ def test_the_newest_is_asked_about_each_time_and_answers_304_while_nothing_is_ne
         taken(small)
         newer = client.get(path, headers={"If-None-Match": first["ETag"]})
         assert newer.status_code == 200 and newer["ETag"] != first["ETag"]
+
+
+@pytest.mark.parametrize("table, model", [("pairs", PairResult), ("categories", CategoryRating)])
+def test_rows_become_no_objects_and_aren_t_read_for_who_has_them(joust, signed_in, table, model):
+    """With 250 models there are 31,125 pairs."""
+    ravi, made = signed_in("ravi"), []
+
+    def count(sender, **_told) -> None:
+        made.append(sender)
+
+    signals.pre_init.connect(count, sender=model)
+    try:
+        first = ravi.get(f"{LATEST}/{table}.json")
+    finally:
+        signals.pre_init.disconnect(count, sender=model)
+    assert len(first.json()) >= 10 and made == []
+    with CaptureQueriesContext(connection) as asked:
+        assert ravi.get(f"{LATEST}/{table}.json", headers={"If-None-Match": first["ETag"]}).status_code == 304
+    assert not [query for query in asked if model._meta.db_table in query["sql"]]
+    Competitor.objects.filter(name="Ember").update(name="Cinder")
+    renamed = ravi.get(f"{LATEST}/{table}.json", headers={"If-None-Match": first["ETag"]})
+    assert renamed.status_code == 200 and b"Cinder" in renamed.content
 
 
 def test_tables_and_kinds_have_tags_of_their_own(joust, signed_in):

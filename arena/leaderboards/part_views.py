@@ -22,6 +22,7 @@ from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
 from arena.leaderboards.part import say_part
 from arena.leaderboards.part_forms import PartForm
 from arena.leaderboards.schedule import request_snapshot
+from arena.leaderboards.understood import understands
 from arena.raters import access
 from arena.raters.models import Role
 
@@ -48,6 +49,7 @@ class Listed:
 @never_cache
 @vary_on_headers("HX-Request")
 @access.researcher_required
+@understands()
 def board_parts(request: HttpRequest, campaign: str) -> HttpResponseBase:
     shown = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=campaign)
     boards = shown.leaderboards.parts().select_related("judge", "campaign").order_by("-pk")

@@ -22,6 +22,7 @@ from arena.leaderboards.plans.looks import say_looks
 from arena.leaderboards.plans.registration_words import address_of_plans
 from arena.leaderboards.sentences import signed, written
 from arena.leaderboards.snapshot_diff import Diff, Moved, diff_of
+from arena.leaderboards.understood import understands
 from arena.row_numbers import as_id
 
 AT_ONCE = 50
@@ -39,6 +40,7 @@ def get_leaderboard(request: HttpRequest, campaign: str, slug: str) -> Leaderboa
 
 @require_safe
 @kept_if_public
+@understands("page")
 def snapshot_list(request: HttpRequest, campaign: str, slug: str) -> HttpResponse:
     leaderboard = get_leaderboard(request, campaign, slug)
     pages = Paginator(leaderboard.snapshots.select_related("plan__campaign").order_by("-pk"), AT_ONCE)
@@ -56,6 +58,7 @@ def snapshot_list(request: HttpRequest, campaign: str, slug: str) -> HttpRespons
 
 @require_safe
 @kept_if_public
+@understands()
 def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
     boards = Leaderboard.objects.visible_to(request.user)
     snapshots = Snapshot.objects.filter(leaderboard__in=boards)
@@ -94,6 +97,7 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 @kept_if_public
+@understands("before", "after")
 def snapshot_diff(request: HttpRequest, campaign: str, slug: str) -> HttpResponse:
     """?before=…&after=…; by default the newest against the one before it."""
     leaderboard = get_leaderboard(request, campaign, slug)

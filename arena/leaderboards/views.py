@@ -15,7 +15,7 @@ from arena.leaderboards import downloads, tasks
 from arena.leaderboards.asked import about_model, charted, compared
 from arena.leaderboards.boards import board_page, compare_page, pair_battles
 from arena.leaderboards.boards.board_list import list_campaigns
-from arena.leaderboards.boards.board_view import View, sorts_of
+from arena.leaderboards.boards.board_view import SORTS, View, sorts_of
 from arena.leaderboards.caching import cached, kept_if_public
 from arena.leaderboards.charts.chart_names import names_alone
 from arena.leaderboards.forms import VisibilityForm
@@ -23,14 +23,18 @@ from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
 from arena.leaderboards.packing import packed
 from arena.leaderboards.schedule import request_snapshots
 from arena.leaderboards.snapshot_api import answer_whole
+from arena.leaderboards.understood import asks_nothing, understands
 from arena.leaderboards.visible import get_visible_campaign, visible_boards
 from arena.raters import access
 from arena.raters.models import Role
+
+INTERVALS = ("robust", "bootstrap")
 
 
 @require_safe
 @kept_if_public
 @packed
+@understands()
 def board_list(request: HttpRequest) -> HttpResponse:
     context = {"campaigns": list_campaigns(request.user), "section": "boards"}
     return render(request, "leaderboards/list.html", context)
@@ -40,12 +44,13 @@ def board_list(request: HttpRequest) -> HttpResponse:
 @kept_if_public
 @packed
 @vary_on_headers("HX-Request")
+@understands("source", "board", "q", "pin", "page", several=("pin",), interval=INTERVALS, sort=SORTS)
 def board(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = get_visible_campaign(request, campaign)
     may_take = access.has_role(request.user, shown.team_id, Role.RESEARCHER)
     boards = visible_boards(request, shown)
     progress = board_page.progress_of(boards) if may_take else None
-    if not request.GET and progress is None and compare_page.is_a_duel(boards):
+    if asks_nothing(request) and progress is None and compare_page.is_a_duel(boards):
         return redirect("board-compare", shown.slug)
     context: dict[str, Any] = {"campaign": shown, "progress": progress, "may_take": may_take}
     if request.headers.get("HX-Request"):
@@ -70,6 +75,7 @@ def board(request: HttpRequest, campaign: str) -> HttpResponse:
 @require_safe
 @kept_if_public
 @packed
+@understands("a", "b", "source")
 def board_compare(request: HttpRequest, campaign: str) -> HttpResponse:
     shown, choice, page = compared(request, campaign)
     context: dict[str, Any] = {"campaign": shown, "choice": choice, "section": "boards"}
@@ -83,6 +89,7 @@ def board_compare(request: HttpRequest, campaign: str) -> HttpResponse:
 @require_safe
 @kept_if_public
 @packed
+@understands("name", "source")
 def board_model(request: HttpRequest, campaign: str) -> HttpResponse:
     shown, page = about_model(request, campaign)
     context = {"campaign": shown, "page": page, "section": "boards"}
@@ -92,6 +99,7 @@ def board_model(request: HttpRequest, campaign: str) -> HttpResponse:
 @require_safe
 @kept_if_public
 @packed
+@understands("source", "board", "sort")
 def board_charts(request: HttpRequest, campaign: str) -> HttpResponse:
     shown, page = charted(request, campaign)
     context = {"campaign": shown, "page": page, "section": "boards"}

@@ -19,6 +19,7 @@ from arena.leaderboards.agreement.agreement_models import CampaignAgreement
 from arena.leaderboards.agreement.judge_figures import has_interval, level_of
 from arena.leaderboards.boards.board_cautions import about_texts
 from arena.leaderboards.sentences import written
+from arena.leaderboards.understood import understands
 from arena.percent import percent
 from arena.raters import access
 from arena.raters.models import Rater, Role
@@ -83,6 +84,7 @@ def find_agreement(request: HttpRequest, slug: str) -> tuple[Campaign, CampaignA
 @require_safe
 @never_cache
 @access.researcher_required
+@understands()
 def board_agreement(request: HttpRequest, campaign: str) -> HttpResponse:
     shown, known = find_agreement(request, campaign)
     context: dict[str, Any] = {"campaign": shown, "known": known, "section": "boards"}

@@ -4,12 +4,14 @@ from django.views.decorators.http import require_safe
 
 from arena.judging.models import Judge
 from arena.leaderboards.agreement import card_page
+from arena.leaderboards.understood import understands
 from arena.raters import access
 from arena.raters.models import Role
 
 
 @require_safe
 @access.researcher_required
+@understands("campaign")
 def judge_card(request: HttpRequest, pk: int) -> HttpResponse:
     """The card of one campaign, ?campaign=SLUG, or the newest."""
     judges = Judge.objects.select_related("endpoint", "rubric")

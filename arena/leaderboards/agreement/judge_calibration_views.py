@@ -14,6 +14,7 @@ from arena.judging.choosing import CannotPlanError
 from arena.judging.models import JudgeRun
 from arena.leaderboards.agreement import judge_calibration_page
 from arena.leaderboards.agreement.judge_calibration_forms import CalibrationForm, MeasureForm
+from arena.leaderboards.understood import understands
 from arena.raters import access
 from arena.raters.models import Role
 from arena.save_once import save_once
@@ -21,6 +22,7 @@ from arena.save_once import save_once
 
 @require_safe
 @access.admin_required
+@understands()
 def calibration_list(request: HttpRequest) -> HttpResponse:
     mine = access.objects_for(Calibration.objects.all(), request.user, Role.ADMIN, "campaign__team")
     calibrations = mine.select_related("campaign").prefetch_related("measurements")
@@ -30,6 +32,7 @@ def calibration_list(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @access.admin_required
+@understands("campaign")
 def calibration_new(request: HttpRequest) -> HttpResponseBase:
     campaigns = access.objects_for(Campaign.objects.all(), request.user, Role.ADMIN)
     chosen = campaigns.filter(slug=request.GET.get("campaign", "")).first()
@@ -49,6 +52,7 @@ def calibration_new(request: HttpRequest) -> HttpResponseBase:
 
 @require_safe
 @access.researcher_required
+@understands()
 def calibration(request: HttpRequest, pk: int) -> HttpResponse:
     return show(request, own(request, pk, Role.RESEARCHER))
 
@@ -82,6 +86,7 @@ def show(request: HttpRequest, found: Calibration, form: MeasureForm | None = No
 
 @require_safe
 @access.admin_required
+@understands()
 def run_wordings(request: HttpRequest, pk: int) -> HttpResponse:
     """How far the wordings of a rubric agree; a run whose judges are no wordings says what would be."""
     runs = JudgeRun.objects.select_related("campaign")

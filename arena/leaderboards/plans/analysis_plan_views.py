@@ -20,6 +20,7 @@ from arena.leaderboards.plans.plan_words import say_boards, say_changes
 from arena.leaderboards.plans.reckoning import reckon, told_of
 from arena.leaderboards.plans.registration import anything_before, is_fixed, plans_of
 from arena.leaderboards.plans.registration_words import LATE
+from arena.leaderboards.understood import understands
 from arena.percent import percent
 from arena.raters import access
 from arena.raters.models import Role
@@ -53,6 +54,7 @@ class AnalysisPlanForm(RowForm):
 @require_safe
 @never_cache
 @access.researcher_required
+@understands()
 def analysis_plan(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=slug)
     return show(request, campaign)

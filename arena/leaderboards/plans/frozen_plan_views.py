@@ -10,11 +10,13 @@ from arena.leaderboards.plans.plan_words import say_boards, say_changes
 from arena.leaderboards.plans.reckoning import told_of
 from arena.leaderboards.plans.registration import plans_of
 from arena.leaderboards.plans.registration_words import LATE
+from arena.leaderboards.understood import understands
 from arena.leaderboards.visible import get_visible_campaign
 
 
 @require_safe
 @never_cache
+@understands()
 def board_plan(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = get_visible_campaign(request, campaign)
     plans = plans_of(Leaderboard(campaign=shown))

@@ -10,6 +10,7 @@ from arena.campaigns.models import Campaign
 from arena.leaderboards.plans import plan
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.reckoning import assumptions_of, reckon_with
+from arena.leaderboards.understood import understands
 from arena.raters import access
 from arena.raters.models import Role
 
@@ -30,6 +31,7 @@ class PlanForm(forms.Form):
 @never_cache
 @vary_on_headers("HX-Request")
 @access.researcher_required
+@understands("raters", "votes", "margin", "tastes")
 def campaign_plan(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=slug)
     given = {

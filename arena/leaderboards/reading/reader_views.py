@@ -15,6 +15,7 @@ from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor
 from arena.leaderboards.reading import read_battles, reader_page
 from arena.leaderboards.reading.reading_models import Reading
+from arena.leaderboards.understood import understands
 from arena.raters import access
 from arena.raters.models import Role
 from arena.row_form import RowForm
@@ -64,6 +65,7 @@ def bound(request: HttpRequest, campaign: Campaign) -> ChoiceForm:
 @require_safe
 @never_cache
 @access.researcher_required
+@understands("pick", "model", "against", "seed", "page")
 def battle_reader(request: HttpRequest, campaign: str) -> HttpResponse:
     read = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=campaign)
     form = bound(request, read)

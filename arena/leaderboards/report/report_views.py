@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from arena.campaigns.models import Campaign
 from arena.leaderboards.report import report
 from arena.leaderboards.report.report_models import ReportText
+from arena.leaderboards.understood import understands
 from arena.leaderboards.visible import visible_boards
 from arena.raters import access
 from arena.raters.models import Role
@@ -33,6 +34,7 @@ STYLE_HASH = f"'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'"
 @never_cache
 @access.researcher_required
 @csp_replace({"default-src": [NONE], "style-src": [STYLE_HASH], "img-src": ["data:"], "script-src": [NONE]})  # type: ignore[arg-type]
+@understands("source", "download")
 def board_report(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=campaign)
     boards = list(visible_boards(request, shown))
@@ -57,6 +59,7 @@ class ReportTextForm(RowForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @access.researcher_required
+@understands()
 def report_text(request: HttpRequest, campaign: str) -> HttpResponseBase:
     """What only people can say in the report."""
     shown = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=campaign)

@@ -45,6 +45,7 @@ SEVERAL = {
     "arena/exchange/export_requests.py: # times",  # more often than MAX_ATTEMPTS
     "arena/leaderboards/charts/chart_page.py: # models",  # a part of a board's, of MOST_SHOWN and more
     "arena/leaderboards/boards/board_cautions.py: # models",  # behind `fewer than two`
+    "arena/templatetags/long_table.py: # rows",  # more than WHOLE
     "arena/leaderboards/plans/reckoning.py: # find differences",  # raters find them
     "arena/leaderboards/sentences.py: # models",  # behind `models > 2`, and behind several that are first
     "arena/operation/supervisor.py: # times",  # more often than may be

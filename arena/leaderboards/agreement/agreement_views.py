@@ -25,6 +25,8 @@ from arena.raters import access
 from arena.raters.models import Rater, Role
 
 NONE = "–"
+OPEN_CATEGORIES = 6
+"""More than these are folded, each under its name and first line."""
 COLUMNS = {
     "one": "text",
     "other": "text",
@@ -94,7 +96,8 @@ def board_agreement(request: HttpRequest, campaign: str) -> HttpResponse:
         tables = tables_of(figures)
         context |= {
             "lines": tables.lines,
-            "categories": [(name or _("no category"), told) for name, told in tables.categories],
+            "categories": [(name or _("no category"), told[0], told) for name, told in tables.categories],
+            "folds": len(tables.categories) > OPEN_CATEGORIES,
             "simulated": say_simulated(shown),
             "texts": say_texts(figures),
             "level": level_of(found, below),

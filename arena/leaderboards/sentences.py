@@ -72,6 +72,21 @@ def say_few(counts: Mapping[str, Any]) -> str:
     return ""
 
 
+UNSURE = "†"
+
+
+def mark(words: str, counts: Mapping[str, Any]) -> str:
+    """A rank or a verdict in a table, marked where too few raters or prompts stand behind it."""
+    return f"{words}{UNSURE}" if say_few(counts) else words
+
+
+def say_marked(boards: Iterable[Mapping[str, Any]]) -> str:
+    """What the mark says, of the counts of all boards of a table; empty where none is marked."""
+    few = list(dict.fromkeys(filter(None, map(say_few, boards))))
+    words = _("%(mark)s %(few)s are too few to rely on ranks and verdicts marked so.")
+    return words % {"mark": UNSURE, "few": "; ".join(few)} if few else ""
+
+
 def say_first(first: Sequence[str], models: int, few: str = "", ranked: int | None = None) -> str:
     """Who is first, as a clause without its full stop; `first` are all who may be, by falling rating.
 

@@ -20,7 +20,7 @@ from arena.leaderboards.citation import cite
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
 from arena.leaderboards.plans.looks import say_looks
 from arena.leaderboards.plans.registration_words import address_of_plans
-from arena.leaderboards.sentences import signed, written
+from arena.leaderboards.sentences import say_marked, signed, written
 from arena.leaderboards.snapshot_diff import Diff, Moved, diff_of
 from arena.leaderboards.understood import understands
 from arena.row_numbers import as_id
@@ -87,6 +87,7 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
         "tables": downloads.TABLES,
         "kinds": list(downloads.MEDIA_TYPES),
         "simulated": cautions.simulated,
+        "marked": say_marked([snapshot.counts]),
         "plans": address_of_plans(leaderboard.campaign),
         "care": cautions.care,
         "registered": "; ".join(cautions.registered),
@@ -115,6 +116,7 @@ def snapshot_diff(request: HttpRequest, campaign: str, slug: str) -> HttpRespons
         context |= {
             "both": [(one, looks.get(one.pk, "")) for one in (choice.before, choice.after)],
             "diff": diff,
+            "marked": say_marked([choice.before.counts, choice.after.counts]),
             "counts": counts_of(diff),
             "options": options_of(diff),
             "lines": [(moved, *ratings_of(moved), *words_of(moved)) for moved in diff.moved],

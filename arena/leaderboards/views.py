@@ -28,8 +28,6 @@ from arena.leaderboards.visible import get_visible_campaign, visible_boards
 from arena.raters import access
 from arena.raters.models import Role
 
-INTERVALS = ("robust", "bootstrap")
-
 
 @require_safe
 @kept_if_public
@@ -44,7 +42,9 @@ def board_list(request: HttpRequest) -> HttpResponse:
 @kept_if_public
 @packed
 @vary_on_headers("HX-Request")
-@understands("source", "board", "q", "pin", "page", several=("pin",), interval=INTERVALS, sort=SORTS)
+@understands(
+    "source", "board", "q", "pin", "page", several=("pin",), interval=board_page.INTERVALS, sort=SORTS
+)
 def board(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = get_visible_campaign(request, campaign)
     may_take = access.has_role(request.user, shown.team_id, Role.RESEARCHER)

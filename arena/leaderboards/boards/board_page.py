@@ -72,6 +72,11 @@ class Page:
         return [column for column in self.columns if column.snapshot]
 
     @property
+    def marked(self) -> str:
+        snapshot = self.ranking.snapshot if self.ranking else None
+        return sentences.say_marked([snapshot.counts]) if snapshot else ""
+
+    @property
     def titles(self) -> str:
         return sentences.list_names([column.board.title for column in self.shown])
 

@@ -331,9 +331,8 @@ def _win_rate(standing: Standing) -> float:
 def rank_words(standing: Standing) -> str:
     if standing.rank_lower is None:
         return "–"
-    if standing.rank_lower == standing.rank_upper:
-        return str(standing.rank_lower)
-    return f"{standing.rank_lower}–{standing.rank_upper}"
+    ends = dict.fromkeys((standing.rank_lower, standing.rank_upper))
+    return sentences.mark("–".join(map(str, ends)), standing.snapshot.counts)
 
 
 def _cell(column: Column, competitor: int, axis: Axis) -> Cell:

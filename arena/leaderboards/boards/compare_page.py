@@ -42,7 +42,7 @@ from arena.leaderboards.boards.duels import (
 from arena.leaderboards.intervals import Axis, Estimate, Mark, Tick, shared_axis
 from arena.leaderboards.models import Leaderboard, PairResult, Snapshot
 from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
-from arena.leaderboards.sentences import signed
+from arena.leaderboards.sentences import say_marked, signed
 
 BOARDS = {
     "source": "text",
@@ -120,6 +120,7 @@ class Page:
     registered: list[str]
     plans: str
     care: board_cautions.Care
+    marked: str = ""
 
 
 @dataclass(frozen=True)
@@ -193,6 +194,7 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
         registered=say_registered([one.column.snapshot for one in mine if one.column.snapshot]),
         plans=address_of_plans(boards[0].campaign),
         care=_care(mine, source),
+        marked=say_marked(one.duel.pair.snapshot.counts for one in found if one.duel),
     )
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from arena.leaderboards.intervals import Estimate
 from arena.leaderboards.models import PairResult, Snapshot
-from arena.leaderboards.sentences import signed
+from arena.leaderboards.sentences import mark, signed
 from arena.percent import PERCENT, percent
 from ratings.scale import expected_score
 
@@ -143,7 +143,19 @@ def say_p(p: float | None) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
 
 
+FINDINGS = (Verdict.DIFFERENT, Verdict.NEGLIGIBLE, Verdict.EQUIVALENT)
+
+
 def say_verdict(duel: Duel, name_a: str, name_b: str, margin: float) -> str:
+    """As it stands in a table, where no sentence says how far it can be relied on."""
+    return mark_verdict(_say_verdict(duel, name_a, name_b, margin), duel.pair.verdict, duel.pair.snapshot)
+
+
+def mark_verdict(words: str, verdict: str, snapshot: Snapshot) -> str:
+    return mark(words, snapshot.counts) if verdict in FINDINGS else words
+
+
+def _say_verdict(duel: Duel, name_a: str, name_b: str, margin: float) -> str:
     verdict, estimate = duel.pair.verdict, duel.estimate
     if verdict in (Verdict.DIFFERENT, Verdict.NEGLIGIBLE) and estimate is not None:
         ahead = _("%(name)s ahead") % {"name": name_a if estimate.rating > 0 else name_b}

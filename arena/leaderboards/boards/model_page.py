@@ -28,7 +28,7 @@ from arena.leaderboards.boards.duels import (
 )
 from arena.leaderboards.boards.model_texts import Texts, texts_of
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
-from arena.leaderboards.sentences import written
+from arena.leaderboards.sentences import say_marked, written
 
 HISTORY = 30
 BOARDS = {
@@ -156,6 +156,7 @@ class Page:
     exposure: list[ExposureLine]
     texts: Texts | None
     care: board_cautions.Care
+    marked: str = ""
 
 
 def find_competitor(boards: Sequence[Leaderboard], name: str) -> Competitor | None:
@@ -190,6 +191,7 @@ def build(campaign: Campaign, boards: Sequence[Leaderboard], competitor: Competi
             about=[competitor.pk],
             leave={board_cautions.MOVES},
         ),
+        marked=say_marked(snapshot.counts for snapshot in shown),
     )
 
 

@@ -26,7 +26,7 @@ from arena.leaderboards.plans.looks import look_of, say_early, say_look
 from arena.leaderboards.plans.reckoning import reckon, say_answer
 from arena.leaderboards.plans.registration_words import LATE, chosen_margin
 from arena.leaderboards.report.report_draft import Draft, Matter, interval_heading
-from arena.leaderboards.sentences import say_few
+from arena.leaderboards.sentences import UNSURE, say_few
 
 Verdict = PairResult.Verdict
 PAIRS_SHOWN = 60
@@ -76,7 +76,8 @@ def _of_board(column: Column, snapshot: Snapshot, named: bool, draft: Draft) -> 
     board = _("On the board %(board)s: ") % {"board": column.heading} if named else ""
     draft.say(board + " ".join(_say_verdicts(duels, margin)))
     if few := say_few(snapshot.counts):
-        draft.say(_("%(few)s are too few to rely on these verdicts.") % {"few": few})
+        told = {"mark": UNSURE, "few": few}
+        draft.say(_("%(mark)s %(few)s are too few to rely on these verdicts.") % told)
     caption = _("%(board)s: every pair at the margin of %(margin)s points")
     if len(duels) > PAIRS_SHOWN:
         caption = _("%(board)s: pairs at the margin of %(margin)s points, of %(all)s the first %(shown)d")

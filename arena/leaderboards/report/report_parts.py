@@ -15,10 +15,11 @@ from arena.leaderboards import sentences
 from arena.leaderboards.boards import board_page
 from arena.leaderboards.boards.board_facts import worths_of
 from arena.leaderboards.boards.board_rows import FLAGS, in_order, rank_words
+from arena.leaderboards.boards.duels import mark_verdict
 from arena.leaderboards.charts import chart_page
 from arena.leaderboards.charts.chart_files import values_of
 from arena.leaderboards.citation import cite
-from arena.leaderboards.models import PairResult, SnapshotChart, Standing
+from arena.leaderboards.models import PairResult, Snapshot, SnapshotChart, Standing
 from arena.leaderboards.plans.registration_words import LATE
 from arena.leaderboards.reading.reader_page import failure_values, failures_by_model, read_competitor
 from arena.leaderboards.reading.reading_models import Reading
@@ -115,6 +116,7 @@ def _headline(matter: Matter, draft: Draft) -> None:
             for s in _standings(matter)
         ],
     )
+    draft.say(matter.page.marked)
     _draw(matter, draft, "ratings")
     say_agreement(matter, draft)
 
@@ -206,9 +208,10 @@ def _undecided(matter: Matter, draft: Draft) -> None:
     counted = dict(pairs.order_by().values_list("verdict").annotate(n=Count("pk")))
     words = dict(PairResult.Verdict.choices)
     verdicts = sorted(counted.items())
-    told = [[words[verdict], n] for verdict, n in verdicts]
+    told = [[mark_verdict(str(words[verdict]), verdict, matter.snapshot), n] for verdict, n in verdicts]
     draft.lay_out([_("Verdict"), _("Pairs")], told, file="report-verdicts", values=verdicts)
-    _open_pairs(pairs, draft)
+    _open_pairs(pairs, matter.snapshot, draft)
+    draft.say(sentences.say_marked([matter.snapshot.counts]))
     draft.list_out(
         [f"{one.text} ({one.boards})" if one.boards else one.text for one in matter.page.care.every],
         _("To be careful about"),
@@ -222,7 +225,7 @@ def _undecided(matter: Matter, draft: Draft) -> None:
     )
 
 
-def _open_pairs(pairs: QuerySet[PairResult], draft: Draft) -> None:
+def _open_pairs(pairs: QuerySet[PairResult], snapshot: Snapshot, draft: Draft) -> None:
     open_ = pairs.exclude(verdict=PairResult.Verdict.DIFFERENT)
     caption = _("Pairs that are not told apart")
     if (n_open := open_.count()) > PAIRS_SHOWN:
@@ -234,7 +237,7 @@ def _open_pairs(pairs: QuerySet[PairResult], draft: Draft) -> None:
         [
             [
                 f"{p.first.name} – {p.second.name}",
-                p.get_verdict_display(),
+                mark_verdict(p.get_verdict_display(), p.verdict, snapshot),
                 None if p.difference is None else sentences.signed(p.difference),
                 _interval(p.lower, p.upper),
                 None if p.p_adjusted is None else f"{p.p_adjusted:.3f}",

@@ -33,7 +33,7 @@ STYLE_HASH = f"'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'"
 @require_safe
 @never_cache
 @access.researcher_required
-@csp_replace({"default-src": [NONE], "style-src": [STYLE_HASH], "img-src": ["data:"], "script-src": [NONE]})  # type: ignore[arg-type]
+@csp_replace({"default-src": [NONE], "style-src": [STYLE_HASH], "img-src": ["data:"], "script-src": [NONE]})
 @understands("source", "download")
 def board_report(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=campaign)

@@ -1,0 +1,72 @@
+"""By few raters nothing is told apart: tables mark the ranks and verdicts that nobody should rely on."""
+
+import re
+
+import pytest
+
+from arena.leaderboards.boards.duels import mark_verdict
+from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
+from arena.leaderboards.models import PairResult, Snapshot
+from arena.leaderboards.sentences import say_marked
+
+pytestmark = pytest.mark.django_db
+
+NOTE = "† 3 raters are too few to rely on ranks and verdicts marked so."
+
+
+@pytest.fixture
+def page_of(voted_campaign, signed_in):
+    """page_of(raters) reads the pages of a board by so many raters, on which one pair is told apart."""
+
+    def make(raters: int):
+        small = voted_campaign(votes=300, raters=raters)
+        for board in ensure_leaderboards(small.campaign):
+            snapshot = snapshots.take_snapshot(board).snapshot
+            pair = snapshot.pairs.get(first__name="Ember", second__name="Fjord")
+            snapshot.pairs.filter(pk=pair.pk).update(verdict=PairResult.Verdict.DIFFERENT)
+        ravi = signed_in("ravi")
+
+        def read(page: str) -> str:
+            number = Snapshot.objects.get(leaderboard__slug="joust-overall").pk
+            address = f"/snapshots/{number}/" if page == "snapshot" else f"/boards/joust/{page}"
+            text = re.sub(r"<[^>]+>", " ", ravi.get(address).content.decode())
+            return " ".join(text.split())
+
+        return read
+
+    return make
+
+
+@pytest.mark.parametrize("page", ["", "snapshot", "model/?name=Ember", "compare/?a=Ember&b=Fjord", "report/"])
+def test_by_three_raters_ranks_and_verdicts_are_marked_and_the_mark_is_told(page_of, page):
+    words = page_of(3)(page)
+    assert NOTE in words
+    ranks, verdicts = re.findall(r"\b\d+(?:–\d+)?†", words), words.count("ahead†")
+    assert ranks or page.startswith("compare")
+    assert verdicts or page in ("", "snapshot", "report/")
+    assert not re.search(r"(undecided|different group)†", words)
+
+
+@pytest.mark.parametrize("page", ["", "snapshot", "model/?name=Ember", "compare/?a=Ember&b=Fjord", "report/"])
+def test_by_twenty_raters_nothing_is_marked(page_of, page):
+    assert "†" not in page_of(20)(page)
+
+
+def test_only_what_claims_something_is_marked(page_of):
+    page_of(3)
+    snapshot = Snapshot.objects.get(leaderboard__slug="joust-overall")
+    marked = {one for one in PairResult.Verdict if mark_verdict("x", one, snapshot) == "x†"}
+    verdict = PairResult.Verdict
+    assert marked == {verdict.DIFFERENT, verdict.NEGLIGIBLE, verdict.EQUIVALENT}
+
+
+def test_the_note_names_what_there_is_too_little_of_on_each_board_once():
+    raters, prompts = {"raters": 3, "effective_raters": 3.0}, {"prompts": 4, "effective_prompts": 2.5}
+    many = {"raters": 20, "effective_raters": 18.0}
+    assert say_marked([raters, many, raters]) == NOTE
+    told = say_marked([raters, prompts])
+    assert (
+        told == "† 3 raters; 4 prompts (effective 2.5) are too few to rely on ranks and verdicts marked so."
+    )
+    assert say_marked([many]) == say_marked([]) == ""

@@ -10,6 +10,7 @@ from arena.leaderboards.boards.snapshot_cautions import cautions_in
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
 from arena.leaderboards.plans.looks import know_looks
 from arena.leaderboards.plans.registration import Plans, plans_of
+from arena.leaderboards.snapshot_counts import counts_of
 
 _STANDING = (
     "rating",
@@ -53,7 +54,7 @@ def snapshots(extract: Extract) -> Rows:
     for row, standings, plans in _told_at_once(taken):
         board, look, plan = row.leaderboard, row.known_look or None, row.registered_plan
         cautions = cautions_in(row, standings, plans).every
-        copied = ("cutoff", "taken_at", "counts", "options", "coefficients", "warnings")
+        copied = ("cutoff", "taken_at", "options", "coefficients", "warnings")
         yield {
             "snapshot": row.pk,
             "leaderboard": board.slug,
@@ -63,6 +64,7 @@ def snapshots(extract: Extract) -> Rows:
             "judge": board.judge.name if board.judge else None,
             "style_control": board.style_control,
             **{name: getattr(row, name) for name in copied},
+            "counts": counts_of(row),
             "vote_digest": row.vote_digest,
             "code_version": row.code_version,
             "seed": row.seed,

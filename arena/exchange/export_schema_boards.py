@@ -48,7 +48,7 @@ BOARDS: tuple[TableSchema, ...] = (
         ("style_control", "flag", ""),
         ("cutoff", "time", "later votes are not in"),
         ("taken_at", "time", ""),
-        ("counts", "json", ""),
+        ("counts", "json", "unstable is null where it isn't known whether judges were asked in both orders"),
         ("options", "json", ""),
         ("coefficients", "json", ""),
         ("warnings", "json", "the fit's own alone"),

@@ -53,7 +53,7 @@ JUDGING: tuple[TableSchema, ...] = (
         *SIDES,
         ("winner", "text", "model_a, model_b, tie, tie_unstable, tie_verbose or no_verdict"),
         ("base_outcome", "text", "before the verbosity rule"),
-        ("flip", "text", "whether the two orders disagreed: none, soft, hard"),
+        ("flip", "text", "whether the two orders disagreed: none, soft, hard; empty: not known"),
         ("leaning", "text", "of a soft flip: the side that won in one order and tied in the other"),
         ("source", "text", "judge"),
         ("rater", "text", "the judge's name"),

@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from arena.endpoints.models import Call
 from arena.judging import ending, panel
-from arena.judging.models import JudgeRun, Judgment
+from arena.judging.models import JudgeRun
+from arena.judging.stability import Stability, stability_of, with_stability_counts
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Progress:
     tokens: int
     cost_usd: Decimal | None
     seconds_left: int | None
+    stability: Stability | None  # None before the first verdict, and where it isn't known
 
     @property
     def calls(self) -> int:
@@ -62,19 +64,6 @@ class Progress:
     def resolved(self) -> int:
         return self.judgments - self.outcomes.get("", 0)
 
-    @property
-    def with_verdict(self) -> int:
-        return self.resolved - self.outcomes.get(Judgment.Outcome.NO_VERDICT, 0)
-
-    @property
-    def unstable(self) -> int:
-        return self.outcomes.get(Judgment.Outcome.TIE_UNSTABLE, 0)
-
-    @property
-    def unstable_percent(self) -> float | None:
-        """Of the judgments with a verdict; None before the first."""
-        return 100 * self.unstable / self.with_verdict if self.with_verdict else None
-
 
 def read_progress(run: JudgeRun) -> Progress:
     calls = ending.rows_of(run)
@@ -92,6 +81,7 @@ def read_progress(run: JudgeRun) -> Progress:
         tokens=(sums["tokens_in"] or 0) + (sums["tokens_out"] or 0),
         cost_usd=sums["cost"] if sums["attempts"] else Decimal(0),
         seconds_left=_seconds_left(run, calls),
+        stability=stability_of(run),
     )
 
 
@@ -125,10 +115,8 @@ def _seconds_left(run: JudgeRun, calls: QuerySet) -> int | None:
 
 
 def with_counts(runs: QuerySet[JudgeRun]) -> QuerySet[JudgeRun]:
-    """For lists: how many judgments a run has, how many are resolved and how many are unstable."""
-    unstable = Q(judgments__outcome=Judgment.Outcome.TIE_UNSTABLE)
-    return runs.annotate(
+    """For lists: how many judgments a run has, how many are resolved, and how stable they are."""
+    return with_stability_counts(runs).annotate(
         judgment_count=Count("judgments", distinct=True),
         resolved_count=Count("judgments", filter=~Q(judgments__outcome=""), distinct=True),
-        unstable_count=Count("judgments", filter=unstable, distinct=True),
     )

@@ -15,6 +15,7 @@ from arena.judging.errands import takes_one_response
 from arena.judging.forms import RunForm
 from arena.judging.models import Judge, JudgeRun, Judgment
 from arena.judging.progress import panel_counts, read_progress, with_counts
+from arena.judging.stability import told_of_each
 from arena.raters import access
 from arena.raters.models import Role
 
@@ -33,9 +34,10 @@ SHOWN = {
 def judge_run_list(request: HttpRequest) -> HttpResponse:
     runs = access.objects_for(JudgeRun.objects.all(), request.user, Role.ADMIN, "campaign__team")
     judges = access.objects_for(Judge.objects.all(), request.user, Role.ADMIN)
+    newest = with_counts(runs.select_related("campaign")).prefetch_related("judges").order_by("-pk")[:100]
     context = {
-        "runs": with_counts(runs.select_related("campaign")).prefetch_related("judges").order_by("-pk")[:100],
-        "has_judges": judges.filter(endpoint__isnull=False, rubric__isnull=False).exists(),
+        "runs": told_of_each(newest),
+        "can_ask": judges.filter(endpoint__isnull=False, rubric__isnull=False).exists(),
         "section": "judging",
     }
     return render(request, "judging/list.html", context)

@@ -25,6 +25,7 @@ from arena.leaderboards.citation import cite
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.looks import KINDS, looks_of
+from arena.leaderboards.snapshot_counts import counts_of
 
 
 class StandingSerializer(serializers.ModelSerializer):
@@ -157,7 +158,7 @@ class SnapshotSerializer(SnapshotListSerializer):
 
     @extend_schema_field(OpenApiTypes.OBJECT)
     def get_counts(self, snapshot: Snapshot) -> dict[str, Any]:
-        return snapshot.counts
+        return counts_of(snapshot)
 
     @extend_schema_field(OpenApiTypes.OBJECT)
     def get_options(self, snapshot: Snapshot) -> dict[str, Any]:

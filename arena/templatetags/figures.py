@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django import template
 
+from arena import percent as shares
+
 register = template.Library()
 
 
@@ -11,3 +13,8 @@ register = template.Library()
 def thousands(count: int) -> str:
     """ "1,263"."""
     return f"{count:,}"
+
+
+@register.filter
+def percent(share: float, decimals: int = 0) -> str:
+    return shares.percent(share, decimals)

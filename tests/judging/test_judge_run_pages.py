@@ -138,7 +138,7 @@ def test_the_run_page_moves_while_the_run_goes_on(carol, court, run, server):
         assert '<progress max="12" value="4"' in text
         assert "<strong>4</strong> of 12 calls" in text
         assert "2 of 6 judgments are resolved" in text
-        assert "50.0&nbsp;% unstable (1 of 2 with a verdict)" in text
+        assert "50.0\u00a0% unstable (1 of 2 with a verdict)" in text
         assert 'hx-trigger="every 2s"' in text
     work_off(court.endpoint)
     done = carol.get(path, headers=HTMX)

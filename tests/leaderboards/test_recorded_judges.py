@@ -16,6 +16,8 @@ from arena.campaigns.models import Campaign
 from arena.judging import calibration
 from arena.judging.models import Judge, JudgeRun
 from arena.leaderboards.agreement import campaign_agreement, judge_card
+from arena.leaderboards.fitting.snapshots import take_snapshot
+from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.report import report
 from arena.leaderboards.report.report_models import ReportText
 
@@ -124,3 +126,60 @@ def test_the_report_names_what_a_file_doesnt_say_of_its_judges(bring):
     ReportText.objects.create(campaign=campaign, protocol="Both were one model, asked in May in one order.")
     protocol = report.build(campaign, [], "").parts[2]
     assert not protocol.missing and "asked in May" in " ".join(block.text for block in protocol.blocks)
+
+
+# --- whether orders were held against each other ----------------------------------------------------------
+
+
+def findings(tmp_path, header: str, *rows: str) -> None:
+    file = tmp_path / "findings.csv"
+    file.write_text("\n".join([f"vote_id,model_a,model_b,winner,rater{header}", *rows]) + "\n")
+    call_command("import_votes", str(file), "--campaign", "told", "--judges")
+
+
+def run_pages(client) -> tuple[str, str]:
+    """The list, and the page of the one run."""
+    run = JudgeRun.objects.get()
+    return tuple(
+        client.get(path).content.decode().replace("&#x27;", "'")
+        for path in ("/judging/", f"/judging/runs/{run.pk}/")
+    )
+
+
+UNKNOWN_ORDER = "Whether the judge contradicts itself when the order is changed isn't known"
+
+
+def test_findings_that_dont_say_it_claim_no_check_of_the_order_anywhere(tmp_path, signed_in):
+    findings(tmp_path, "", "1,Ash,Birch,model_a,sage", "2,Birch,Ash,model_a,sage", "3,Ash,Birch,tie,sage")
+    carol = signed_in("carol")
+    runs, run = run_pages(carol)
+    assert '<td class="number wide">not known</td>' in runs
+    assert UNKNOWN_ORDER in run and "unstable (" not in run and "calls" not in run
+    board = Leaderboard.objects.create(
+        campaign=Campaign.objects.get(),
+        slug="by-sage",
+        name="By sage",
+        source="judge",
+        judge=Judge.objects.get(),
+    )
+    snapshot = take_snapshot(board).snapshot
+    assert carol.get(f"/api/v1/snapshots/{snapshot.pk}/").json()["counts"]["unstable"] is None
+    assert "No judge yet" not in runs
+    assert "No judge can be asked yet" in runs
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "told"),
+    [
+        (",flip", ("1,Ash,Birch,model_a,sage,none", "2,Ash,Birch,tie_unstable,sage,hard"), "(1 of 2 with"),
+        # That one is told apart means that both orders were asked throughout.
+        ("", ("1,Ash,Birch,model_a,sage", "2,Ash,Birch,tie_unstable,sage"), "(1 of 2 with"),
+        # Of a row without the mark nothing is known.
+        (",flip", ("1,Ash,Birch,model_a,sage,none", "2,Ash,Birch,model_b,sage,"), "(0 of 1 with"),
+    ],
+)
+def test_findings_that_say_how_the_orders_came_out_are_told(tmp_path, signed_in, header, rows, told):
+    findings(tmp_path, header, *rows)
+    runs, run = run_pages(signed_in("carol"))
+    assert told in run and UNKNOWN_ORDER not in run
+    assert "not known" not in runs

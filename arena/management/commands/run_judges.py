@@ -148,6 +148,6 @@ def describe(run: JudgeRun, progress: Progress) -> str:
     outcomes = ", ".join(
         f"{count} {outcome}" for outcome, count in sorted(progress.outcomes.items()) if outcome
     )
-    unstable = progress.unstable_percent
-    share = "" if unstable is None else f"; {percent(unstable / 100, 1)} of those with a verdict are unstable"
+    known = progress.stability
+    share = "" if known is None else f"; {percent(known.share, 1)} of those with a verdict are unstable"
     return f"Run {run.pk}: {counted(progress.resolved, 'judgment')} ({outcomes or 'none'}){share}"

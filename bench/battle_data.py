@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 
 from arena.corpus.render import RENDERER_VERSION
 
@@ -104,7 +105,8 @@ def make_campaign(arguments: argparse.Namespace):
     )
     campaign.prompt_sets.add(prompt_set)
     campaign.competitors.set(Competitor.objects.all())
-    Guide.objects.create(campaign=campaign, version=1, text="Vote.", sha256="0" * 64)
+    sha256 = hashlib.sha256(b"Vote.").hexdigest()
+    Guide.objects.create(campaign=campaign, version=1, text="Vote.", sha256=sha256)
     return campaign
 
 

@@ -12,6 +12,14 @@ from django.utils import timezone
 
 
 @pytest.fixture
+def charts_left_undrawn(monkeypatch):
+    """For tests of what else follows a snapshot: to draw its charts takes seconds of processor time."""
+    from arena.leaderboards import tasks
+
+    monkeypatch.setattr(tasks, "undrawn", lambda: iter(()))
+
+
+@pytest.fixture
 def cast_vote(db):
     """cast_vote(small, prompt, "Ember", "Fjord", "model_a", rater) is a vote on a new battle."""
     from arena.battles.models import Battle, Vote

@@ -22,6 +22,8 @@ from arena.leaderboards.style_words import say_typical, worth_of
 from arena.raters.models import Rater
 from tests.conftest import past_triggers
 
+pytestmark = pytest.mark.usefixtures("charts_left_undrawn")
+
 PAGE = "/boards/joust/"
 
 

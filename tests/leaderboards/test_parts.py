@@ -18,6 +18,8 @@ from arena.leaderboards.schedule import is_due, request_snapshots
 from arena.leaderboards.tasks import compute_runs
 from tests.leaderboards.test_snapshots import exported, fit_exported
 
+pytestmark = pytest.mark.usefixtures("charts_left_undrawn")
+
 State = SnapshotRun.State
 PAGE = "/boards/joust/parts/"
 

@@ -24,6 +24,8 @@ from ratings.comparisons import Comparisons
 from ratings.leaderboard import fit_leaderboard
 from ratings.style import relative_differences
 
+pytestmark = pytest.mark.usefixtures("charts_left_undrawn")
+
 State = SnapshotRun.State
 
 

@@ -20,11 +20,12 @@ CHUNK = 2000
 
 
 def cast_so_far(campaign: Campaign) -> dict[str, int]:
-    """Votes that stand, and who ever voted."""
+    """Votes that stand, who ever voted, and flags that raters raised on battles, voted on or not."""
     voted = campaign.battles.filter(vote__isnull=False)
-    return voted.aggregate(
+    cast = voted.aggregate(
         votes=Count("pk", filter=Q(vote__retraction=None)), raters=Count("rater", distinct=True)
     )
+    return cast | {"flags": campaign.battles.filter(notes__kind="flag").count()}
 
 
 @dataclass(frozen=True)

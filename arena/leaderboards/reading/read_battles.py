@@ -6,20 +6,30 @@ import random
 
 from django.utils.translation import gettext_lazy as _
 
-from arena.battles.models import Battle, BattleNote, Outcome
+from arena.battles.models import BattleNote, Outcome
 from arena.campaigns.models import Campaign
 from arena.leaderboards.reading.influential import add_influence
-from arena.leaderboards.reading.response_pairs import Key, PairOfResponses, add_judges, pairs_of
+from arena.leaderboards.reading.response_pairs import (
+    PairOfResponses,
+    add_judges,
+    noted_pairs,
+    pairs_of,
+)
 
-RANDOM, LOSSES, DISPUTED, BOTH_BAD, NOTED = "random", "losses", "disputed", "both_bad", "noted"
-INFLUENTIAL = "influential"
+RANDOM, LOSSES, DISPUTED, BOTH_BAD = "random", "losses", "disputed", "both_bad"
+INFLUENTIAL, FLAGGED, NOTED = "influential", "flagged", "noted"
 PICKS = {
     RANDOM: _("at random"),
     LOSSES: _("lost by the model, the most agreed first"),
     DISPUTED: _("people and judges disagree"),
     INFLUENTIAL: _("whose votes move a rating most"),
     BOTH_BAD: _("both bad, the most agreed first"),
-    NOTED: _("with a comment or a flag"),
+    FLAGGED: _("with a flag, voted on or not"),
+    NOTED: _("with a comment or a flag, voted on or not"),
+}
+SAID = {
+    FLAGGED: (BattleNote.Kind.FLAG,),
+    NOTED: (BattleNote.Kind.FLAG, BattleNote.Kind.COMMENT),
 }
 
 
@@ -45,14 +55,21 @@ def choose(
     if pick == INFLUENTIAL:
         known = add_influence(campaign, pairs, model, against)
         return sorted(pairs, key=lambda pair: (-abs(pair.influence), pair.battle)) if known else []
-    if pick == NOTED:
-        noted = _noted(campaign)
-        return [pair for pair in pairs if (pair.prompt, *pair.responses) in noted]
+    if pick in SAID:
+        return _noted(campaign, pairs, SAID[pick], model, against)
     raise ValueError(f"there is no way {pick!r} to choose battles")
 
 
-def _noted(campaign: Campaign) -> set[Key]:
-    kinds = (BattleNote.Kind.COMMENT, BattleNote.Kind.FLAG)
-    battles = Battle.objects.filter(campaign=campaign, notes__kind__in=kinds, response_a__isnull=False)
-    rows = battles.filter(response_b__isnull=False).values_list("prompt_id", "response_a_id", "response_b_id")
-    return {(prompt, min(a, b), max(a, b)) for prompt, a, b in rows}
+def _noted(
+    campaign: Campaign,
+    voted: list[PairOfResponses],
+    kinds: tuple[str, ...],
+    model: int | None,
+    against: int | None,
+) -> list[PairOfResponses]:
+    """Whoever flags a broken text often skips it: it is read although nobody voted on it."""
+    noted = noted_pairs(campaign, kinds, model, against)
+    known = {(pair.prompt, *pair.responses): pair for pair in voted}
+    alone = [pair for key, pair in noted.items() if key not in known]
+    add_judges(campaign, alone)
+    return sorted([*(known[key] for key in noted.keys() & known), *alone], key=lambda pair: pair.battle)

@@ -30,13 +30,22 @@ class Side:
 
 
 @dataclass(frozen=True)
+class Said:
+    """A rater's words, which call the sides as that rater saw them."""
+
+    note: BattleNote
+    a: str
+    b: str
+
+
+@dataclass(frozen=True)
 class Shown:
     battle: Battle
     prompt: Prompt
     sides: tuple[Side, ...]
     people: list[tuple[str, int]]
     judges: list[tuple[str, int]]
-    notes: list[BattleNote]
+    notes: list[Said]
     influence: str
 
 
@@ -86,17 +95,20 @@ def _told(outcomes: Counter[str]) -> list[tuple[str, int]]:
     return [(str(OUTCOME_WORDS[outcome]), count) for outcome, count in outcomes.most_common()]
 
 
-def _notes(pairs: Sequence[PairOfResponses]) -> dict[tuple[int, ...], list[BattleNote]]:
+def _notes(pairs: Sequence[PairOfResponses]) -> dict[tuple[int, ...], list[Said]]:
     """What raters said of these pairs, in whichever battle of them."""
-    found: dict[tuple[int, ...], list[BattleNote]] = defaultdict(list)
+    found: dict[tuple[int, ...], list[Said]] = defaultdict(list)
     kinds = (BattleNote.Kind.COMMENT, BattleNote.Kind.FLAG)
     prompts = {pair.prompt for pair in pairs}
-    rows = BattleNote.objects.filter(battle__prompt__in=prompts, kind__in=kinds).select_related("battle")
+    rows = BattleNote.objects.filter(battle__prompt__in=prompts, kind__in=kinds).select_related(
+        "battle__competitor_a", "battle__competitor_b"
+    )
     for note in rows.order_by("pk"):
         battle = note.battle
         if battle.prompt_id and battle.response_a_id and battle.response_b_id:
             low, high = sorted((battle.response_a_id, battle.response_b_id))
-            found[battle.prompt_id, low, high].append(note)
+            said = Said(note, battle.competitor_a.name, battle.competitor_b.name)
+            found[battle.prompt_id, low, high].append(said)
     return found
 
 

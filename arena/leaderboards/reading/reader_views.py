@@ -4,13 +4,14 @@ from typing import Any
 
 from django import forms
 from django.core.paginator import Paginator
+from django.db.models import Exists, OuterRef, Q
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from arena.battles.models import Battle
+from arena.battles.models import Battle, BattleNote
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor
 from arena.leaderboards.reading import read_battles, reader_page
@@ -123,7 +124,10 @@ def lines(rows: Any) -> Iterator[str]:
 @access.researcher_required
 def battle_read(request: HttpRequest, public_id: str) -> HttpResponse:
     """What the reader found on one side; said again, it replaces what was said before."""
-    battles = Battle.objects.filter(response_a__isnull=False, response_b__isnull=False, vote__isnull=False)
+    said = BattleNote.objects.filter(battle=OuterRef("pk"), kind__in=read_battles.SAID[read_battles.NOTED])
+    battles = Battle.objects.filter(
+        Q(vote__isnull=False) | Exists(said), response_a__isnull=False, response_b__isnull=False
+    )
     battle = access.get_for(battles, request.user, Role.RESEARCHER, "campaign__team", public_id=public_id)
     form = ReadingForm(request.POST)
     if not form.is_valid():

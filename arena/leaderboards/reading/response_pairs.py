@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from django.db.models import Count, Min, Q
 
-from arena.battles.models import Outcome, Vote
+from arena.battles.models import Battle, Outcome, Vote
 from arena.campaigns.models import Campaign
 from arena.judging.beside_people import majority
 from arena.judging.models import Judgment
@@ -87,6 +87,26 @@ def pairs_of(
         pair.battle = min(pair.battle, first)
         pair.people[outcome if low_first else _TURNED.get(outcome, outcome)] += n
     return sorted(found.values(), key=lambda pair: pair.battle)
+
+
+def noted_pairs(
+    campaign: Campaign, kinds: Iterable[str], model: int | None = None, against: int | None = None
+) -> dict[Key, PairOfResponses]:
+    """Pairs of responses of which raters said something of these kinds, voted on or not; without votes."""
+    battles = Battle.objects.filter(
+        _with(model, "") & _with(against, ""),
+        campaign=campaign,
+        notes__kind__in=kinds,
+        prompt__isnull=False,
+        response_a__isnull=False,
+        response_b__isnull=False,
+    )
+    sides = ("pk", *(name.removeprefix("battle__") for name in _SIDES))
+    found: dict[Key, PairOfResponses] = {}
+    for first, prompt, left, right, a, b in battles.order_by("pk").values_list(*sides).iterator():
+        models, responses = ((left, right), (a, b)) if a < b else ((right, left), (b, a))
+        found.setdefault((prompt, *responses), PairOfResponses(prompt, models, responses, first))
+    return found
 
 
 def _with(competitor: int | None, path: str) -> Q:

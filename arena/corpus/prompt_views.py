@@ -115,9 +115,10 @@ def prompt_row(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def show_row(request: HttpRequest, pk: int) -> HttpResponse:
+    """In place of its form: the focus goes to the link that opened it."""
     prompt = Prompt.objects.select_related("prompt_set").get(pk=pk)
     ((prompt, count),) = rows_of([prompt])
-    context = {"prompt": prompt, "count": count, "prompt_set": prompt.prompt_set}
+    context = {"prompt": prompt, "count": count, "prompt_set": prompt.prompt_set, "comes_back": True}
     return render(request, "corpus/row.html", context)
 
 

@@ -1,3 +1,5 @@
+from html import unescape
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -126,3 +128,43 @@ def test_a_starting_text_breaks_no_line_within_a_sentence(text):
     """A line end is shown as one."""
     for line in str(text.text).strip().splitlines():
         assert line == "" or line.startswith("#") or line[-1] in ".?!:"
+
+
+def in_the_box(answer) -> str:
+    box = answer.content.decode().split("<textarea")[1].split("</textarea>")[0]
+    return unescape(box.split(">", 1)[1]).strip()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("begin", ["start code", "version 1"])
+def test_what_was_typed_is_replaced_only_once_that_is_confirmed(signed_in, small_campaign, begin):
+    carol, typed = signed_in("carol"), "My own words,\r\nnot saved."
+    asked = carol.post(EDIT, {"text": typed, "begin": begin})
+    assert in_the_box(asked) == typed.replace("\r\n", "\n")
+    assert "What you have written isn’t saved." in asked.content.decode()
+    assert f'name="replace" value="{begin}"' in asked.content.decode()
+    wanted = str(STARTING_TEXTS["code"].text) if begin == "start code" else "Which response helps more?"
+    assert in_the_box(carol.post(EDIT, {"text": typed, "replace": begin})) == wanted.strip()
+    assert Guide.objects.count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", ["", "  ", "Which response helps more?", str(STARTING_TEXTS["facts"].text)])
+def test_where_nothing_would_be_lost_a_starting_text_comes_at_once(signed_in, small_campaign, text):
+    answer = signed_in("carol").post(EDIT, {"text": text.replace("\n", "\r\n"), "begin": "start code"})
+    assert in_the_box(answer) == str(STARTING_TEXTS["code"].text).strip()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("begin", ["start nothing", "version 9", "version x", "other", "start"])
+def test_a_text_that_is_not_offered_is_not_found(signed_in, small_campaign, begin):
+    assert signed_in("carol").post(EDIT, {"text": "Words.", "begin": begin}).status_code == 404
+
+
+@pytest.mark.django_db
+def test_no_link_on_the_guides_page_loses_what_was_typed(signed_in, small_campaign):
+    carol = signed_in("carol")
+    carol.post(EDIT, {"text": "New words."})
+    page = carol.get(EDIT).content.decode()
+    assert "?start=" not in page and "?version=" not in page
+    assert page.count('form="guide-text" name="begin"') == len(STARTING_TEXTS) + 1

@@ -9,11 +9,14 @@
   const WHOLE = "tiltyard.whole";
   const LINKED = "tiltyard.linked";
   const PLAIN = "tiltyard_text=plain";
+  const UNDER_A_TEXT = 60; // pixels: the button, with the space around it
   const YEAR = 365 * 24 * 60 * 60; // seconds
   const announce = document.getElementById("announce");
   const likes = { [WHOLE]: read(WHOLE), [LINKED]: read(LINKED) };
   const setTo = new WeakMap();
   const plainButton = () => desk.querySelector(".plain"); // another one with another part of the page
+  const room = new CSSStyleSheet();
+  document.adoptedStyleSheets.push(room);
   let isPlain = document.cookie.split("; ").includes(PLAIN);
   let article = null;
 
@@ -42,6 +45,16 @@
       if (scrolls(text)) text.tabIndex = 0;
       else text.removeAttribute("tabindex");
     }
+  }
+
+  /* So tall that the button below a cut text stands above the bar while the prompt is in view. */
+  function fit() {
+    const bar = document.getElementById("vote-bar");
+    if (!article || !bar || article.querySelector(".prompt").hasAttribute("data-whole")) return;
+    const [text] = texts();
+    const top = text.getBoundingClientRect().top + window.scrollY;
+    const height = Math.floor(window.innerHeight - bar.offsetHeight - top - UNDER_A_TEXT);
+    room.replaceSync(`:root { --room: ${height}px; }`);
   }
 
   /* Whether a text is cut can only be seen while it may be. */
@@ -107,15 +120,18 @@
   }
 
   const size = new ResizeObserver(measure);
+  const around = new ResizeObserver(fit); // the texts' own boxes tell in turn that they changed
 
   /* Another battle, or none any more. */
   function begin() {
     const next = desk.querySelector("#stage > article.battle");
     if (next === article) return;
-    size.disconnect();
+    [size, around].forEach((observer) => observer.disconnect());
     article = next;
     dress();
+    fit();
     measure();
+    [article?.querySelector(".prompt"), document.getElementById("vote-bar")].forEach((box) => box && around.observe(box));
     // The text's own box: it grows no more once it is cut, but it changes with the window.
     texts().forEach((text) => { size.observe(text); text.addEventListener("scroll", follow, { passive: true }); });
   }
@@ -132,6 +148,7 @@
   desk.addEventListener("linked", toggleLinked);
   desk.addEventListener("plain", togglePlain);
   plainButton()?.parentElement.removeAttribute("hidden");
+  window.addEventListener("resize", fit);
   new MutationObserver(begin).observe(desk, { childList: true, subtree: true });
   begin();
 })();

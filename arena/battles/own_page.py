@@ -85,8 +85,15 @@ def may_make_link(campaign: Campaign, rater: Rater) -> bool:
     return not is_closed or Vote.objects.of(rater, campaign).exists()
 
 
-def make_link(campaign: Campaign, rater: Rater) -> str:
-    """The token of a new personal link; the one the rater made before no longer works.
+@dataclass(frozen=True)
+class OwnLink:
+    token: str
+    ended_another: bool
+    """Whether one that the rater had made before worked until now."""
+
+
+def make_link(campaign: Campaign, rater: Rater) -> OwnLink:
+    """A new personal link; the one the rater made before no longer works.
 
     It holds no longer than the link that the team sent.
     """
@@ -98,9 +105,9 @@ def make_link(campaign: Campaign, rater: Rater) -> str:
             Invite.objects.filter(campaign=campaign, rater=rater).exclude(label=LABEL).order_by("-pk").first()
         )
         own = Invite.objects.filter(campaign=campaign, rater=rater, label=LABEL, revoked_at=None)
-        own.update(revoked_at=timezone.now())
+        ended = own.update(revoked_at=timezone.now())
         until = sent.expires_at if sent else None
         if until and until <= timezone.now():
             raise LinkEndedError
         _invite, token = Invite.issue(campaign, rater=rater, label=LABEL, expires_at=until)
-    return token
+    return OwnLink(token, ended_another=bool(ended))

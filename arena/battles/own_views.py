@@ -37,13 +37,16 @@ def my_link(request: HttpRequest, slug: str) -> HttpResponseBase:
     if rater is None or not own_page.may_make_link(campaign, rater):
         raise NoPlaceError
     try:
-        token = own_page.make_link(campaign, rater)
+        made = own_page.make_link(campaign, rater)
     except own_page.LinkEndedError:
         raise NoPlaceError from None
-    return show(request, campaign, rater, request.build_absolute_uri(reverse("join", args=[token])))
+    link = request.build_absolute_uri(reverse("join", args=[made.token]))
+    return show(request, campaign, rater, link, ended_another=made.ended_another)
 
 
-def show(request: HttpRequest, campaign: Campaign, rater: Rater, link: str = "") -> HttpResponse:
+def show(
+    request: HttpRequest, campaign: Campaign, rater: Rater, link: str = "", *, ended_another: bool = False
+) -> HttpResponse:
     votes = Vote.objects.of(rater, campaign).standing().with_battles().order_by("-pk")
     page = Paginator(votes, VOTES_PER_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -52,6 +55,7 @@ def show(request: HttpRequest, campaign: Campaign, rater: Rater, link: str = "")
         "votes": own_page.say_why(page),
         "so_far": own_page.so_far(campaign, rater),
         "link": link,
+        "ended_another": ended_another,
         "may_make_link": own_page.may_make_link(campaign, rater),
         "names_are_out": campaign.names_are_out,
     }

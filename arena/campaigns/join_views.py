@@ -29,7 +29,7 @@ def join(request: HttpRequest, token: str) -> HttpResponseBase:
         return lead_on(begun) if begun else render(request, "campaigns/no_invite.html", status=410)
     rater = returning(request, invite.campaign, invite)
     if request.method != "POST" or not may_enter(invite.campaign, rater):
-        return welcome(request, invite.campaign, rater)
+        return welcome(request, invite.campaign, rater, invite)
     if begin_with_invite(request, invite) is None:
         return render(request, "campaigns/no_invite.html", status=410)
     return lead_on(invite.campaign)
@@ -63,7 +63,9 @@ def lead_on(campaign: Campaign) -> HttpResponseBase:
     return redirect("battle" if campaign.takes_votes(timezone.now()) else "my-votes", campaign.slug)
 
 
-def welcome(request: HttpRequest, campaign: Campaign, rater: Rater | None = None) -> HttpResponse:
+def welcome(
+    request: HttpRequest, campaign: Campaign, rater: Rater | None = None, invite: Invite | None = None
+) -> HttpResponse:
     """`rater` has voted here before: the way to their votes, and to the names once these are out, is shown.
 
     What was sent and couldn't be done is answered 409.
@@ -79,10 +81,20 @@ def welcome(request: HttpRequest, campaign: Campaign, rater: Rater | None = None
         and campaign.admission != Campaign.Admission.LOGIN,
         "has_voted": rater is not None,
         "is_here": rater is not None and rater == here,
+        "known_by": known_by(campaign, here, invite),
         # Their votes are marked as unblinded and left out of every board.
         "may_see_names": access.has_role(request.user, campaign.team_id, Role.RESEARCHER),
     }
     return render(request, "campaigns/join.html", context, status=409 if request.method == "POST" else 200)
+
+
+def known_by(campaign: Campaign, here: Rater | None, invite: Invite | None) -> str:
+    """How the team could tell whose votes "Begin" leads to: by "name", "account" or "nobody"."""
+    rater = (invite.rater if invite else None) or here
+    if rater and campaign.invites.sent_by_name(rater).exists():
+        return "name"
+    signs_in = campaign.admission == Campaign.Admission.LOGIN and invite is None
+    return "account" if (rater.user_id if rater else signs_in) else "nobody"
 
 
 @require_safe

@@ -240,6 +240,10 @@ class InviteQuerySet(models.QuerySet["Invite"]):
     def with_token(self, token: str) -> "InviteQuerySet":
         return self.filter(token_hash=hash_token(token)).select_related("campaign", "rater")
 
+    def sent_by_name(self, rater: Rater) -> "InviteQuerySet":
+        """Personal links that the team made for somebody, and no link that the rater made."""
+        return self.filter(rater=rater).exclude(label__in=("", Invite.OTHER_DEVICE))
+
     def for_token(self, token: str) -> "Invite | None":
         return self.usable().with_token(token).first()
 

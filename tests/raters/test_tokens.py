@@ -2,13 +2,17 @@
 
 import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.contrib.auth.hashers import make_password
+from django.core.files.base import ContentFile
 from django.test import Client
+from django.urls import resolve
 from django.utils import timezone
 from knox.models import AuthToken
 
+from arena.corpus.models import PromptSet
 from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -103,3 +107,39 @@ def test_a_new_password_ends_the_tokens_and_a_new_hash_of_the_old_one_doesnt(cas
     cast.carol.set_password("another-lance-8")
     cast.carol.save()
     assert list(AuthToken.objects.values_list("user", flat=True)) == [cast.ravi.pk]
+
+
+def commands(visitor: Client) -> list[str]:
+    """The addresses and forms of the page's examples, as a program would send them."""
+    page = unescape(visitor.get(ADDRESS).content.decode())
+    return [
+        " ".join(code.replace("\\\n", " ").split())
+        for code in re.findall(r"<pre><code>(.*?)</code>", page, re.DOTALL)
+    ]
+
+
+def test_the_example_of_an_import_stores_what_the_file_holds(signed_in, cast):
+    carol = signed_in("carol")
+    token = {"Authorization": f"Token {make(carol)}"}
+    at_once, confirming, _board = commands(carol)
+    fields = dict(re.findall(r'-F (\w+)="?([^"@]+?)"?(?= -F| http)', at_once))
+    assert fields == {"kind": "prompts", "target": "Support questions", "confirm": "true"}
+    path = at_once.partition("testserver")[2]
+    program = Client(headers=token)
+    for said, state in ((fields, "done"), (fields | {"target": "Others", "confirm": "false"}, "previewed")):
+        file = ContentFile(b"id,prompt\nq1,Why?\n", name="prompts.csv")
+        answer = program.post(path, said | {"file": file})
+        assert (answer.status_code, answer.json()["state"]) == (201, state)
+    confirm = confirming.partition("testserver")[2].replace("ID", answer.json()["id"])
+    assert program.post(confirm).json()["state"] == "done"
+    assert sorted(PromptSet.objects.values_list("name", flat=True)) == ["Others", "Support questions"]
+
+
+def test_who_may_not_import_is_shown_how_a_board_is_read(signed_in):
+    ravi = signed_in("ravi")
+    token = {"Authorization": f"Token {make(ravi)}"}
+    (board,) = commands(ravi)
+    listed, one = (part.split()[0] for part in board.split("testserver")[1:])
+    program = Client(headers=token)
+    assert program.get(listed).status_code == 200
+    assert resolve(one.replace("SLUG", "spring-overall")).url_name == "latest-table"

@@ -22,6 +22,7 @@ from arena.exchange.formats.how import How
 from arena.exchange.formats.known import AUTO, NAMES
 from arena.exchange.formats.lines import unstorable
 from arena.exchange.formats.tables import CHOOSABLE
+from arena.exchange.forms import say_too_large
 from arena.exchange.models import Import
 from arena.raters import access
 from arena.raters.models import Role
@@ -75,7 +76,11 @@ class UploadSerializer(serializers.Serializer):
         default=False, help_text="store it as soon as it is found in order; else it waits to be confirmed"
     )
     format = serializers.ChoiceField(choices=NAMES, default=AUTO, help_text="of a file of votes")
-    judges = serializers.BooleanField(default=False, help_text="the raters of the file are LLM judges")
+    judges = serializers.BooleanField(
+        default=None,
+        allow_null=True,
+        help_text="the raters of the file are LLM judges; false: people, whatever they are called",
+    )
     model = serializers.CharField(
         max_length=200, default="", allow_blank=True, help_text="whose responses they all are"
     )
@@ -93,8 +98,7 @@ class UploadSerializer(serializers.Serializer):
 
     def validate_file(self, file: Any) -> Any:
         if file.size > settings.MAX_UPLOAD_MB * 1024 * 1024:
-            words = _("The file is larger than %(limit)s MB; split it.")
-            raise serializers.ValidationError(words % {"limit": settings.MAX_UPLOAD_MB})
+            raise serializers.ValidationError(say_too_large(self.initial_data.get("kind", "")))
         return file
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -112,8 +116,13 @@ class UploadSerializer(serializers.Serializer):
 
 
 def how_told(said: dict[str, Any]) -> How:
-    names = ("format", "judges", "model", "columns", "encoding", "delimiter")
-    return How(**{name: said[name] for name in names}, model_columns=tuple(said["model_columns"]))
+    names = ("format", "model", "columns", "encoding", "delimiter")
+    return How(
+        **{name: said[name] for name in names},
+        judges=said["judges"] is True,
+        people=said["judges"] is False,
+        model_columns=tuple(said["model_columns"]),
+    )
 
 
 class ImportViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet):

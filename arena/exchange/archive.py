@@ -16,7 +16,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -49,31 +49,43 @@ _DAMAGED = (
 
 
 @contextmanager
-def opened(source: Path | bytes, most_bytes: int, place: Path | None = None) -> Iterator[Path]:
+def opened(
+    source: Path | bytes, most_bytes: int, place: Path | None = None, name: str = ""
+) -> Iterator[Path]:
     """The export's folder, its sums checked.
 
-    `most_bytes`: what an archive may hold when it is unpacked; `place`: where it is.
+    `most_bytes`: what an archive may hold when it is unpacked; `place`: where it is; `name`: its sender's.
     """
     if isinstance(source, Path) and source.is_dir():
         check_sums(source)
         yield source
         return
-    name = source.name if isinstance(source, Path) else "the archive"
+    name = name or (source.name if isinstance(source, Path) else "the archive")
     packed = source if isinstance(source, Path) else io.BytesIO(source)
     if not zipfile.is_zipfile(packed):
-        raise RefusedError(f"{name} is neither the folder nor the .zip of an export")
-    with tempfile.TemporaryDirectory(prefix=f"{name[:40]}.", dir=place) as unpacked:
+        raise RefusedError(_not_whole(name, packed))
+    stem = source.name if isinstance(source, Path) else "archive"  # a stray of it is known by the file's own
+    with tempfile.TemporaryDirectory(prefix=f"{stem[:40]}.", dir=place) as unpacked:
         folder = Path(unpacked)
         try:
             with _reading():
                 archive = zipfile.ZipFile(packed)
             with archive:
-                _Unpacking(archive, folder, most_bytes).do()
+                _Unpacking(archive, name, folder, most_bytes).do()
         except OSError as error:
             if error.errno not in _FULL:
                 raise
             raise RefusedError(f"{folder.parent} is full; make room and try again") from error
         yield folder
+
+
+def _not_whole(name: str, packed: Path | IO[bytes]) -> str:
+    with packed.open("rb") if isinstance(packed, Path) else nullcontext(packed) as file:
+        file.seek(0)
+        begins_as_zip = file.read(4) == b"PK\x03\x04"
+    if begins_as_zip:
+        return f"{name} has a beginning and no end: its download was cut short; download the export again"
+    return f"{name} is neither the folder nor the .zip of an export"
 
 
 @contextmanager
@@ -162,6 +174,7 @@ def _is_inside(name: str) -> bool:
 @dataclass
 class _Unpacking:
     archive: zipfile.ZipFile
+    name: str
     folder: Path
     most_bytes: int
     unpacked: int = 0
@@ -187,8 +200,7 @@ class _Unpacking:
                 raise RefusedError(f"the archive names {info.filename[:80]!r}, which is no file of an export")
         tops = [info.filename[: -len(SUMS)] for info in infos if _is_sums(info.filename)]
         if len(tops) != 1:
-            name = Path(self.archive.filename or "").name
-            raise RefusedError(f"{name} holds {counted(len(tops), 'export')}; one is needed")
+            raise RefusedError(f"{self.name} holds {counted(len(tops), 'export')}; one is needed")
         within = [info for info in infos if info.filename.startswith(tops[0])]
         entries = {info.filename.removeprefix(tops[0]): info for info in within}
         if len(entries) != len(within):

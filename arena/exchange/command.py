@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from arena.counted import counted
-from arena.exchange import wording
+from arena.exchange import whose_votes, wording
 from arena.exchange.formats.columns import COLUMNS
 from arena.exchange.formats.how import How
 from arena.exchange.formats.known import AUTO
@@ -45,6 +45,12 @@ class ImportCommand(BaseCommand):
             self.stdout.write(f"{file.name}: {notice}")
         if not plan.is_sound:
             raise CommandError(self.refusal(plan))
+        if plan.asks_whose:
+            doubt = whose_votes.say_doubt(plan.asks_whose)
+            raise CommandError(
+                f"{file.name}: are its raters people or LLM judges ({doubt})? Nothing was imported. "
+                "Say --people or --judges."
+            )
         record = new_record(plan)
         try:
             finish(record, plan)
@@ -63,6 +69,7 @@ class ImportCommand(BaseCommand):
         return How(
             format=options.get("format_name", AUTO),
             judges=options.get("judges", False),
+            people=options.get("people", False),
             model=options.get("model", ""),
             columns=columns or None,
             model_columns=tuple(options.get("model_columns", ())),

@@ -20,11 +20,33 @@ _TARGETS = {
         gettext_lazy("The last part of the campaign’s address here; empty: the one it had."),
     ),
 }
+MEGABYTE = 1024 * 1024
+_TOO_LONG = gettext_lazy("Give a shorter name: its length is %(show_value)d, at most %(limit_value)d.")
 KNOWN_ID = "known-targets"
 
 
+def say_too_large(kind: str) -> str:
+    """What to do instead: rows can be split, an archive can't."""
+    if kind == Import.Kind.CAMPAIGN:
+        words = _(
+            "The file is larger than %(limit)s MB, and a .zip can’t be split. On the server"
+            " “./tiltyard manage import_campaign FILE.zip”, brings in archives of any size."
+        )
+    else:
+        words = _(
+            "The file is larger than %(limit)s MB. Split it: what is in twice is skipped. On the server"
+            " “./tiltyard manage import_%(kind)s FILE” takes files of any size."
+        )
+    kind = kind if kind in Import.Kind.values else str(Import.Kind.PROMPTS)
+    return words % {"limit": settings.MAX_UPLOAD_MB, "kind": kind}
+
+
 class ImportForm(forms.Form):
-    target = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"list": KNOWN_ID}))
+    target = forms.CharField(
+        max_length=120,
+        widget=forms.TextInput(attrs={"list": KNOWN_ID}),
+        error_messages={"max_length": _TOO_LONG},
+    )
     file = forms.FileField(
         label=gettext_lazy("File"),
         help_text=gettext_lazy(
@@ -32,6 +54,11 @@ class ImportForm(forms.Form):
             "as with Excel’s plain CSV, you choose it by how its words look."
         ),
         max_length=255,
+        error_messages={
+            "max_length": gettext_lazy(
+                "Rename the file: the length of its name is %(length)d, at most %(max)d."
+            )
+        },
         allow_empty_file=True,  # the check says what is wrong with it
     )
 
@@ -42,6 +69,7 @@ class ImportForm(forms.Form):
             self.fields["model"] = forms.CharField(
                 required=False,
                 max_length=200,
+                error_messages={"max_length": _TOO_LONG},
                 label=_("Model"),
                 help_text=_("only for a file of one model that doesn't name it"),
             )
@@ -51,13 +79,18 @@ class ImportForm(forms.Form):
             self.fields["file"].help_text = words % {"limit": settings.MAX_UPLOAD_MB}
         self.fields["target"].label, self.fields["target"].help_text = _TARGETS[Import.Kind(kind)]
 
+    @property
+    def most_bytes(self) -> int:
+        return settings.MAX_UPLOAD_MB * MEGABYTE
+
+    @property
+    def say_too_large(self) -> str:
+        return say_too_large(self.kind)
+
     def clean_file(self):
         file = self.cleaned_data["file"]
-        if file.size > settings.MAX_UPLOAD_MB * 1024 * 1024:
-            words = _("The file is larger than %(limit)s MB; split it.")
-            if self.kind == Import.Kind.CAMPAIGN:
-                words = _("The file is larger than %(limit)s MB; bring it in with manage.py import_campaign.")
-            raise forms.ValidationError(words % {"limit": settings.MAX_UPLOAD_MB})
+        if file.size > self.most_bytes:
+            raise forms.ValidationError(self.say_too_large)
         return file
 
 
@@ -68,6 +101,7 @@ class AddressForm(forms.Form):
         label=_TARGETS[Import.Kind.CAMPAIGN][0],
         help_text=_TARGETS[Import.Kind.CAMPAIGN][1],
         max_length=120,
+        error_messages={"max_length": _TOO_LONG},
         required=False,
     )
 

@@ -71,7 +71,7 @@ def plan(
     report, personal = Report(), Personal()
     contents: dict[str, Any] = {}
     try:
-        with opened(source, most, place) as folder:
+        with opened(source, most, place, Path(file_name).name) as folder:
             about = about_of(folder)
             target = target or named_in(about)
             back = Return(team, folder, target, each_row=each, personal=personal)
@@ -107,7 +107,7 @@ def _most_at_once() -> float:
 
 def store(plan: Plan, shift: Shift) -> None:
     assert plan.archive is not None  # noqa: S101
-    with opened(plan.archive, plan.most_unpacked, plan.place) as folder:
+    with opened(plan.archive, plan.most_unpacked, plan.place, plan.file_name) as folder:
         back = Return(plan.team, folder, plan.target, shift=shift)
         try:
             back.arrival = shift.expect_rows()
@@ -131,12 +131,13 @@ def _land(back: Return, shift: Shift, count: int) -> None:
 
 def _contents(back: Return, about: Row) -> dict[str, Any]:
     """What the page shows of it before anything is stored."""
-    tables = [[name, count, back.known.get(name, 0)] for name, count in back.counts.items() if count]
+    tables = [(name, count, back.known.get(name, 0)) for name, count in back.counts.items() if count]
     return {
         "name": back.campaign.name,
         "exported_at": str(about.get("exported_at", ""))[:16].replace("T", " "),
-        "rows": back.read,
-        "tables": tables,
+        "rows": sum(count - known for _name, count, known in tables),
+        "reads": back.read,
+        "tables": [list(table) for table in tables],
     }
 
 

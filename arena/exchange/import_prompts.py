@@ -31,7 +31,7 @@ def check(team: Team, name: str, file: FileRows, rows: Iterable[PromptRow], repo
     if prompt_set is None:
         alike = Alike()
         wanted = bytearray(1 for _row in alike.look(rows))
-        report.notice(_("new prompt set: “%(name)s”") % {"name": name})
+        report.promise(_("new prompt set: “%(name)s”") % {"name": name})
         alike.tell(report)
         return Chosen(lambda: file.rows(Report()), wanted)
     columns = (*HASHED, *_LABELS, "tombstone")

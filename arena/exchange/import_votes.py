@@ -22,7 +22,7 @@ from arena.campaigns.models import Campaign
 from arena.campaigns.slugs import SlugRefusedError, check_slug
 from arena.corpus.models import Prompt, PromptSet
 from arena.corpus.names import name_key
-from arena.exchange import import_judgments, import_texts
+from arena.exchange import import_judgments, import_texts, whose_votes
 from arena.exchange.formats.problems import Problem, RefusedError, Report
 from arena.exchange.formats.reading import FileRows
 from arena.exchange.formats.rows import JUDGE, PERSON, VoteRow, content_id
@@ -59,13 +59,16 @@ def check(
             report.error(Problem(reason, row.line))
     sets = sets_for(campaign, team, all_named.prompts, report)
     if campaign is None:
-        report.notice(_("new campaign, a draft: “%(slug)s”") % {"slug": slug})
+        report.promise(_("new campaign, a draft: “%(slug)s”") % {"slug": slug})
     remark_on_known(known, report)
     remark_on_new_models(new_names(met.models, competitors_by_key(team)), report)
     prompts = prompts_of(sets, met)
     chosen = Chosen(lambda: map(completed, file.rows(Report())), wanted)
     import_texts.check(slug, chosen, met.with_texts, prompts, report)
     _remark_on_gaps(met, prompts, report)
+    whose_votes.warn_of_plan(campaign, bool(met.people), bool(met.judges), report)
+    if met.untold and not file.how.people:
+        report.contents |= whose_votes.doubt(team, file.header_of("rater"), met.untold, all_named.models)
     return chosen
 
 
@@ -78,6 +81,9 @@ class Met:
     with_texts: set[str] = field(default_factory=set)  # ids of prompts that came as texts
     people: dict[str, bool] = field(default_factory=dict)  # whether a program drew any of their votes
     judges: dict[str, None] = field(default_factory=dict)
+    untold: dict[str, None] = field(
+        default_factory=dict
+    )  # of whom the file doesn't say whether they are people
     nameless: int = 0
     timeless: int = 0
 
@@ -91,6 +97,8 @@ class Met:
         if row.source == PERSON:
             self.people[row.rater] = self.people.get(row.rater, False) or row.is_simulated
             self.nameless += not row.rater
+            if not row.is_source_told:
+                self.untold.setdefault(row.rater)
         else:
             self.judges.setdefault(row.rater)
         self.timeless += row.voted_at is None
@@ -157,7 +165,7 @@ def sets_for(campaign: Campaign | None, team: Team, ids: Collection[str], report
             % {"names": names}
         )
     if found:
-        report.notice(_("the prompts are those of the prompt set “%(name)s”") % {"name": found[0].name})
+        report.promise(_("the prompts are those of the prompt set “%(name)s”") % {"name": found[0].name})
     return found
 
 

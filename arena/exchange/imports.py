@@ -96,11 +96,12 @@ def plan_import(
         rows=rows,
         errors=tuple(report.errors),
         error_count=report.error_count,
-        notices=tuple(report.notices),
+        notices=report.told,
         skipped=report.skipped,
         personal=personal.as_json(),
         admission=admission,
         how=how,
+        contents=report.contents,
     )
 
 
@@ -152,7 +153,7 @@ def outcome(plan: Plan) -> dict[str, Any]:
         "file_sha256": plan.file_sha256,
         "description": plan.description[:200],
         "added": plan.count if plan.is_sound else 0,
-        "total_rows": plan.count,
+        "total_rows": plan.steps,
         "skipped": plan.skipped,
         "error_count": plan.error_count,
         "errors": [

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
 
-from arena.exchange import onward, recall, uploads
+from arena.exchange import encodings, onward, recall, uploads
 from arena.exchange.error_list import error_list
 from arena.exchange.formats.how import AS_FOUND, How
 from arena.exchange.formats.problems import RefusedError
@@ -67,8 +68,15 @@ def is_quick(record: Import) -> bool:
     return record.file_size <= INLINE_BYTES and record.kind != Import.Kind.CAMPAIGN
 
 
+def say_whose(record: Import, are_judges: bool) -> bool:
+    """Sets whether the raters of a file of votes are people or judges; it is checked anew."""
+    how = replace(How.from_json(record.options), people=not are_judges, judges=are_judges)
+    return read_otherwise(record, how)
+
+
 def confirm(record: Import) -> bool:
-    return _turn_to(record, [Import.State.PREVIEWED], Import.State.STORING)
+    """False if it is no longer to be stored, or it has to be said first whose votes they are."""
+    return not record.asks_whose and _turn_to(record, [Import.State.PREVIEWED], Import.State.STORING)
 
 
 def _turn_to(record: Import, before: Any, state: str, **also: Any) -> bool:
@@ -128,12 +136,19 @@ def _check(shift: Shift) -> None:
     is_table = record.kind != Import.Kind.CAMPAIGN
     recalled = recall.apply(record) if record.turn == 1 and is_table else []
     plan = _plan(record, _each(shift.note))
+    if is_table and not plan.is_sound and _is_guessed(record):
+        plan = replace(plan, description="")  # which encoding it has was only tried
     state = Import.State.PREVIEWED if plan.is_sound else Import.State.REFUSED
     shift.note(0)
     found = outcome(plan)
     shift.end(state, **found | {"notices": [*recalled, *found["notices"]]})
-    if plan.is_sound and record.options.get("at_once"):
+    if plan.is_sound and record.options.get("at_once") and not record.asks_whose:
         confirm(record)
+
+
+def _is_guessed(record: Import) -> bool:
+    """A file of text in an encoding that nobody named and that it isn't in."""
+    return not How.from_json(record.options).encoding and bool(encodings.odd_words(uploads.path_of(record)))
 
 
 def _store(shift: Shift) -> None:

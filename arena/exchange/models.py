@@ -9,6 +9,8 @@ from arena.battles.models import Battle
 from arena.corpus.models import Arrival
 from arena.raters.models import Team
 
+ASKS = "asks_whose"  # in an import's contents: the raters' column and the names that make it doubtful
+
 
 class Import(models.Model):
     """One file brought in: what it was, what it changed, or why it changed nothing."""
@@ -49,7 +51,7 @@ class Import(models.Model):
     contents = models.JSONField(
         default=dict,
         blank=True,
-        help_text="of a whole campaign: its tables, their rows, and how many are known",
+        help_text="a whole campaign's tables, rows and how many are known; votes: whose they are, if asked",
     )
     added = models.PositiveIntegerField(default=0)
     skipped = models.PositiveIntegerField(default=0)
@@ -65,6 +67,11 @@ class Import(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} from {self.file_name} ({self.state})"
+
+    @property
+    def asks_whose(self) -> dict:
+        """What makes it doubtful that people cast the votes: it has to be said before they are stored."""
+        return self.contents.get(ASKS, {})
 
     @property
     def is_at_work(self) -> bool:

@@ -14,6 +14,7 @@ from arena.corpus.models import Competitor, PromptSet
 from arena.corpus.names import name_key
 from arena.exchange.formats.how import AS_FOUND, How
 from arena.exchange.formats.problems import Problem, RefusedError, Report
+from arena.exchange.models import ASKS
 from arena.raters.models import Rater, Team
 
 BATCH = 500  # rows of one INSERT
@@ -63,9 +64,20 @@ class Plan:
         return not self.error_count
 
     @property
+    def asks_whose(self) -> Mapping[str, Any]:
+        """What makes it doubtful that people cast the votes. Of simulated raters it was said."""
+        is_told = self.admission != Rater.Admission.RECORDED
+        return {} if is_told else self.contents.get(ASKS, {})
+
+    @property
     def count(self) -> int:
         """Rows that it would add."""
         return self.contents.get("rows", 0) if self.archive is not None else len(self.rows)
+
+    @property
+    def steps(self) -> int:
+        """What progress is measured by: of a campaign's files more rows are read than are new."""
+        return self.contents.get("reads", 0) if self.archive is not None else self.count
 
 
 def latest_set(team: Team, name: str) -> PromptSet | None:
@@ -102,7 +114,7 @@ def remark_on_new_models(new: Mapping[str, str], report: Report) -> None:
     if new:
         names = ", ".join(list(new.values())[:10]) + (", …" if len(new) > 10 else "")
         words = ngettext("%(count)s new model: %(names)s", "%(count)s new models: %(names)s", len(new))
-        report.notice(words % {"count": len(new), "names": names})
+        report.promise(words % {"count": len(new), "names": names})
 
 
 def remark_on_known(count: int, report: Report) -> None:

@@ -25,7 +25,8 @@ _DELIMITERS = (
     ("|", gettext_lazy("bar")),
 )
 _PREFIX = "column-"
-_TOLD = ("format", "judges", "model", "encoding", "delimiter")
+PEOPLE, JUDGES = "people", "judges"
+_TOLD = ("format", "model", "encoding", "delimiter")
 
 
 class ReadingForm(forms.Form):
@@ -99,11 +100,9 @@ class ReadingForm(forms.Form):
         }
         known = [(CANONICAL, _("our own columns")), *((known.name, known.title) for known in FORMATS)]
         self._choose("format", _("Format"), [(AUTO, told), *known], self.how.format)
-        self.fields["judges"] = forms.BooleanField(
-            required=False,
-            label=_("The raters of this file are LLM judges"),
-            initial=self.how.judges,
-        )
+        whose = [("", _("as the file says")), (PEOPLE, _("people")), (JUDGES, _("LLM judges"))]
+        told = JUDGES if self.how.judges else PEOPLE if self.how.people else ""
+        self._choose("whose_votes", _("The raters of this file"), whose, told)
 
     def _offer_models(self, layout: Layout) -> None:
         if "model" not in layout.meanings or self.how.model:
@@ -158,6 +157,8 @@ class ReadingForm(forms.Form):
         said = {name: value for name, value in self.cleaned_data.items() if name in _TOLD}
         if "format" in said:
             said["format"] = said["format"] or AUTO
+        if (whose := self.cleaned_data.get("whose_votes")) is not None:
+            said |= {"judges": whose == JUDGES, "people": whose == PEOPLE}
         if "model" in said:
             said["model"] = said["model"].strip()
         if self.layout is not None:

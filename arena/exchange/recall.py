@@ -11,7 +11,7 @@ from arena.exchange.formats.how import How
 from arena.exchange.imports import file_digest
 from arena.exchange.models import Import
 
-_ASKED = ("encoding", "delimiter", "columns", "model_columns", "model")
+_ASKED = ("encoding", "delimiter", "columns", "model_columns", "model", "judges", "people")
 _WORKED = (Import.State.PREVIEWED, Import.State.DONE)
 
 
@@ -27,6 +27,8 @@ def apply(record: Import) -> list[str]:
     if before.kind != record.kind:
         chosen = How(encoding=chosen.encoding, delimiter=chosen.delimiter)
     how = replace(chosen, model=told.model or chosen.model)
+    if told.judges or told.people:
+        how = replace(how, judges=told.judges, people=told.people)
     if how == told:
         return []
     record.options = record.options | how.as_json()

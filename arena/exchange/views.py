@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from arena.exchange import encodings, intake, onward, tasks, uploads, wording
+from arena.exchange import encodings, intake, onward, tasks, uploads, whose_votes, wording
 from arena.exchange.formats.how import AS_FOUND, How
 from arena.exchange.forms import AddressForm, ImportForm
 from arena.exchange.models import Import
@@ -121,6 +121,7 @@ def _show(request: HttpRequest, record: Import, form: ReadingForm | None, status
         "is_kept": is_kept,
         "address": AddressForm(initial={"target": record.target}) if is_campaign and is_kept else None,
         "tables": list(wording.tables(record.contents)),
+        "doubt": whose_votes.say_doubt(record.asks_whose) if record.asks_whose else "",
         "asks": asks,  # the file may be in order: it is to be said how it is read
         "onward": onward.columns_of(record),
         "personal": list(wording.personal(record.personal)),
@@ -142,6 +143,8 @@ def import_reread(request: HttpRequest, public_id: str) -> HttpResponseBase:
     record = _own(request, public_id)
     if record.kind == Import.Kind.CAMPAIGN:
         return _sent_elsewhere(request, record)
+    if (whose := request.POST.get("whose")) in ("people", "judges"):
+        return _answered(request, record, whose == "judges")
     form = _reading_form(record, request.POST)
     if form is None:
         return _gone(request)
@@ -150,6 +153,15 @@ def import_reread(request: HttpRequest, public_id: str) -> HttpResponseBase:
     if intake.read_otherwise(record, by_place(record, form.layout, form.chosen())):
         tasks.start(record)
     return redirect("import", public_id)
+
+
+def _answered(request: HttpRequest, record: Import, are_judges: bool) -> HttpResponseBase:
+    """Whose votes they are."""
+    if not uploads.is_kept(record):
+        return _gone(request)
+    if intake.say_whose(record, are_judges):
+        tasks.start(record)
+    return redirect("import", record.public_id)
 
 
 def _sent_elsewhere(request: HttpRequest, record: Import) -> HttpResponseBase:

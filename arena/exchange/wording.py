@@ -27,7 +27,11 @@ COLUMNS = {
     "votes": (
         ("model_a, model_b", _("the two models"), True),
         ("winner", _("model_a, model_b, tie or both_bad; or the name of the model that won"), True),
-        ("prompt_id, rater", _("what was compared, and a pseudonym of who voted (also called judge)"), False),
+        (
+            "prompt_id, rater",
+            _("what was compared, and a pseudonym of who voted; called judge, you are asked who that is"),
+            False,
+        ),
         ("source", _("person or judge; a judge's rows become judgments and no votes"), False),
         (
             "vote_id, voted_at, dwell_ms",

@@ -29,7 +29,7 @@ p1,Ember,Because.,Acme
 p1,Fjord,They *like* it,Bmce
 p2,Ember,,Acme
 """
-VOTES = "prompt_id,model_a,model_b,winner,judge\np1,Ember,Fjord,Fjord,w1\np2,Fjord,Ember,both_bad,w2\n"
+VOTES = "prompt_id,model_a,model_b,winner,rater\np1,Ember,Fjord,Fjord,w1\np2,Fjord,Ember,both_bad,w2\n"
 
 
 @pytest.fixture(autouse=True)
@@ -323,7 +323,7 @@ def test_votes_without_rater_time_or_known_prompt_are_kept_and_said(carol):
 
 
 def test_a_recorded_rater_is_not_a_rater_of_ours_with_the_same_name(carol, cast):
-    bring_in(carol, "votes", "autumn", "model_a,model_b,winner,judge\nx,y,tie,alice\n")
+    bring_in(carol, "votes", "autumn", "model_a,model_b,winner,rater\nx,y,tie,alice\n")
     rater = Vote.objects.get().rater
     assert (rater.pseudonym, rater.admission) == ("alice (recorded)", "recorded")
     assert not cast.alice_rater.votes.exists()

@@ -54,6 +54,7 @@ def test_an_eight_bit_file_is_refused_with_its_words_in_each_encoding_and_comes_
     record = upload(carol, "prompts", "Wetter", GERMAN.encode("cp1252"))
     page = page_of(carol, record)
     assert record.state == "refused" and "isn't UTF-8" in page
+    assert "CSV, UTF-8" not in page and "new prompt set" not in page
     assert "Windows-1252" in page and "Erkläre" in page and "Erkl‰re" in page
     reread(carol, record, encoding="cp1252")
     assert (record.state, record.description) == ("previewed", "CSV, Windows-1252, separated by semicolon")
@@ -130,6 +131,20 @@ def test_the_keys_of_json_are_columns_too(carol):
     assert confirm(carol, record).added == 2
 
 
+def test_how_a_file_is_read_opens_only_where_that_is_the_question(carol):
+    in_doubt = page_of(carol, upload(carol, "prompts", "Wetter", GERMAN.encode("cp1252")))
+    assert "<details open><summary>Encoding, columns" in in_doubt
+    elsewhere = page_of(carol, upload(carol, "prompts", "Start", "id,prompt\np1,\n"))
+    assert "<details><summary>Encoding, columns" in elsewhere and "new prompt set" not in elsewhere
+
+
+def test_a_name_that_is_too_long_is_told_in_our_words(carol):
+    file = SimpleUploadedFile("x" * 300 + ".csv", PROMPTS.encode())
+    answer = carol.post("/imports/new/?kind=prompts", {"target": "S" * 130, "file": file})
+    page = answer.content.decode()
+    assert "Give a shorter name: its length is 130, at most 120." in page and "Ensure" not in page
+
+
 def test_the_format_of_votes_can_be_named(carol):
     content = "model_a,model_b,winner,anony\nx,y,tie,1\n"
     record = upload(carol, "votes", "old", content)
@@ -141,7 +156,7 @@ def test_the_format_of_votes_can_be_named(carol):
 
 def test_raters_can_be_called_judges(carol):
     record = upload(carol, "votes", "old", "model_a,model_b,winner,judge\nx,y,model_a,some LLM\n")
-    reread(carol, record, judges="on")
+    reread(carol, record, whose_votes="judges")
     confirm(carol, record)
     assert not Vote.objects.exists() and Battle.objects.get().judgments.count() == 1
 

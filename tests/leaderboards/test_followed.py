@@ -101,6 +101,9 @@ def test_boards_of_judges_follow_the_same_plan_whether_asked_here_or_brought_fro
         _snapshot, chosen, words = options_and_words(board)
         assert chosen == FIRST
         assert ("registered" in words[0]) == (kind == "asked")
+        if kind == "recorded":
+            assert "judgments came in a file and may have been seen before" in words[0]
+            assert "votes" not in words[0]
 
 
 def test_a_judge_that_spoke_before_every_plan_leaves_its_boards_under_that_of_the_votes(amended, make_judge):

@@ -47,7 +47,7 @@ def bring(tmp_path, capsys):
             for who, outcomes in found_by.items()
             for n, outcome in enumerate(outcomes)
         ]
-        return write(name, "vote_id,prompt_id,model_a,model_b,winner,judge", rows)
+        return write(name, "vote_id,prompt_id,model_a,model_b,winner,rater", rows)
 
     def make(*, turned: bool) -> Campaign:
         sides = [("Birch", "Ash") if turned and n % 2 else ("Ash", "Birch") for n in range(20)]

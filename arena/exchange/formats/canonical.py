@@ -87,6 +87,7 @@ def _vote(line: int, cells: Cells) -> VoteRow:
         voted_at=cells.time("voted_at"),
         label=label,
         source=source,
+        is_source_told=bool(told),
         is_simulated=told == SIMULATED,
         flip=cells.one_of("flip", FLIPS),
     )

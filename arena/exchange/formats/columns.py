@@ -42,7 +42,7 @@ VOTE_COLUMNS: dict[str, tuple[str, ...]] = {
     "model_a": (),
     "model_b": (),
     "winner": ("outcome",),
-    "rater": ("judge",),
+    "rater": ("judge", "llm_judge", "judge_model"),
     "dwell_ms": (),
     "voted_at": ("tstamp", "timestamp"),
     "source": (),

@@ -11,6 +11,7 @@ from arena.exchange.formats.known import AUTO
 class How:
     format: str = AUTO
     judges: bool = False  # the raters of the file are judges
+    people: bool = False  # they are people, whatever they are called
     model: str = ""  # whose responses they all are
     columns: Mapping[str, str] | None = None  # ours -> the file's; None goes by their names
     model_columns: tuple[str, ...] = ()  # each holds the responses of the model it is named after

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # what no database keeps as text
 KEPT = 100  # errors listed; the rest are counted
@@ -57,7 +58,9 @@ class Report:
     errors: list[Problem] = field(default_factory=list)
     error_count: int = 0
     notices: list[str] = field(default_factory=list)
+    promises: set[str] = field(default_factory=set)
     skipped: int = 0
+    contents: dict[str, Any] = field(default_factory=dict)  # what else was found that somebody acts on
     every_error: Callable[[Problem], object] | None = None  # sees also those beyond the first hundred
     every_note: Callable[[Problem], object] | None = None  # sees each row that is no error and doesn't count
 
@@ -76,6 +79,15 @@ class Report:
 
     def notice(self, words: str) -> None:
         self.notices.append(_printable(words))
+
+    def promise(self, words: str) -> None:
+        """What the import would make, which is no news of a file that makes nothing."""
+        self.notice(words)
+        self.promises.add(self.notices[-1])
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        return tuple(words for words in self.notices if not self.error_count or words not in self.promises)
 
 
 def _printable(words: str) -> str:

@@ -167,6 +167,14 @@ class FileRows:
             raise RefusedError("the file was changed while it was read")
         _remark(reader, seen, report)
 
+    def header_of(self, column: str) -> str:
+        """What the file calls one of our columns; empty if it has none."""
+        if self.how.columns is not None:
+            return self.how.columns.get(column, "")
+        with suppress(RefusedError):
+            return look_at(self.kind, self.source, self.name, self.how).meanings.get(column, "")
+        return ""
+
     def _look(self) -> tuple[int, ...]:
         if isinstance(self.source, bytes):
             return ()

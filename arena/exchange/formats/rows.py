@@ -127,6 +127,7 @@ class VoteRow:
     label: str = ""  # the winner in the file's own words
     format: str = ""  # none is our own
     source: str = PERSON
+    is_source_told: bool = True  # by the file, and not only assumed
     is_simulated: bool = False  # a person's vote that a program drew
     flip: str = ""  # of a judge asked in both orders: none, soft, hard
     address: str = ""  # a network address, to be made a pseudonym and never kept

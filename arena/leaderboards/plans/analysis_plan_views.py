@@ -19,7 +19,7 @@ from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.plan_words import say_boards, say_changes
 from arena.leaderboards.plans.reckoning import reckon, told_of
 from arena.leaderboards.plans.registration import anything_before, is_fixed, plans_of
-from arena.leaderboards.plans.registration_words import LATE
+from arena.leaderboards.plans.registration_words import say_late
 from arena.leaderboards.understood import understands
 from arena.percent import percent
 from arena.raters import access
@@ -77,7 +77,7 @@ def show(request: HttpRequest, campaign: Campaign, form: AnalysisPlanForm | None
         "current": current,
         "newest": frozen[0] if frozen else None,
         "came_late": plans.before is None,
-        "late": LATE,
+        "late": say_late(plans, current) if current else "",
         "votes_are_in": anything_before(board, timezone.now()),
         "amends": is_fixed(board, current),
         "amendments": [(plan, say_changes(current, plan)) for plan in plans.amendments if current],

@@ -9,7 +9,7 @@ from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.plans.plan_words import say_boards, say_changes
 from arena.leaderboards.plans.reckoning import told_of
 from arena.leaderboards.plans.registration import plans_of
-from arena.leaderboards.plans.registration_words import LATE
+from arena.leaderboards.plans.registration_words import say_late
 from arena.leaderboards.understood import understands
 from arena.leaderboards.visible import get_visible_campaign
 
@@ -28,7 +28,7 @@ def board_plan(request: HttpRequest, campaign: str) -> HttpResponse:
             "boards": say_boards(plan.boards),
             "answer": told_of(plan),
             "changes": say_changes(followed, plan) if followed and plan in plans.amendments else [],
-            "is_late": plan in plans.late,
+            "late": say_late(plans, plan) if plan in plans.late else "",
             "from_file": plan.came_from_file,
             "governs": plan == plans.before,
             "is_unchanged": plan.hash_content() == plan.sha256,
@@ -36,7 +36,7 @@ def board_plan(request: HttpRequest, campaign: str) -> HttpResponse:
         for plan in frozen
     ]
     told.sort(key=lambda one: not one["governs"])
-    context = {"campaign": shown, "plans": told, "late": LATE, "section": "boards"}
+    context = {"campaign": shown, "plans": told, "section": "boards"}
     return render(request, "leaderboards/frozen_plan.html", context)
 
 

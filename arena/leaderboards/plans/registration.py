@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import Enum
 from functools import cached_property
 from typing import Any
 
@@ -195,6 +196,26 @@ def anything_before(leaderboard: Leaderboard, at: datetime) -> bool:
     if judged.filter(Q(resolved_at__lt=at) | Q(run__kind=JudgeRun.Kind.RECORDED)).exists():
         return True
     return _answered_before(leaderboard, at)
+
+
+class Seen(Enum):
+    """What of a campaign somebody may have seen before a plan was frozen."""
+
+    VOTES = "votes"
+    VOTES_OF_FILE = "votes of a file"
+    JUDGMENTS = "judgments"
+    JUDGMENTS_OF_FILE = "judgments of a file"
+
+
+def seen_before(leaderboard: Leaderboard, at: datetime) -> Seen | None:
+    """The first that applies; None where `anything_before` finds nothing."""
+    if _votes_before(leaderboard, at).filter(battle__kind=Battle.Kind.REGULAR).exists():
+        return Seen.VOTES
+    if recorded_in(leaderboard).exists():
+        return Seen.VOTES_OF_FILE
+    if not anything_before(leaderboard, at):
+        return None
+    return Seen.JUDGMENTS if own_before(leaderboard, at) else Seen.JUDGMENTS_OF_FILE
 
 
 def is_fixed(leaderboard: Leaderboard, plan: AnalysisPlan | None) -> bool:

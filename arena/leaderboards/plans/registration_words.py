@@ -19,14 +19,28 @@ from arena.leaderboards.plans.looks import look_of, say_look
 from arena.leaderboards.plans.reckoning import reckon, say_unanswered
 from arena.leaderboards.plans.registration import (
     Plans,
+    Seen,
     board_name,
     hard_means_another,
     options_of,
     plans_of,
+    seen_before,
 )
 
-LATE = gettext_lazy("frozen after votes were in, or before votes that came in a file")
-"""Of a plan under which no board is registered: a file’s votes may be older than the day they arrived."""
+_LATE = {
+    Seen.VOTES: gettext_lazy("frozen after votes were in"),
+    Seen.VOTES_OF_FILE: gettext_lazy("frozen, but votes came in a file and may have been seen before"),
+    Seen.JUDGMENTS: gettext_lazy("frozen after judgments were in"),
+    Seen.JUDGMENTS_OF_FILE: gettext_lazy(
+        "frozen, but judgments came in a file and may have been seen before"
+    ),
+}
+
+
+def say_late(plans: Plans, plan: AnalysisPlan) -> str:
+    """Of a plan under which no board is registered, the reason that applies to these boards."""
+    seen = seen_before(plans.leaderboard, plan.frozen_at) if plan.frozen_at else None
+    return str(_LATE[seen or Seen.VOTES])
 
 
 def say_registered(snapshots: Sequence[Snapshot], plans: Plans | None = None) -> list[str]:
@@ -104,8 +118,11 @@ def _reason(snapshot: Snapshot, plans: Plans) -> str:
     first = plans.frozen[0]
     if first.frozen_at is not None and first.frozen_at > snapshot.cutoff:
         return _("analysis plan %(version)d was frozen after this snapshot") % {"version": first.version}
-    of = {"version": plan.version if plans.amendments else first.version}
-    return _("analysis plan %(version)d was %(late)s") % (of | {"late": LATE})
+    told = plan if plans.amendments else first
+    return _("analysis plan %(version)d was %(late)s") % {
+        "version": told.version,
+        "late": say_late(plans, told),
+    }
 
 
 def _of_file(plan: AnalysisPlan, plans: Plans) -> str:
@@ -193,7 +210,7 @@ def chosen_margin(snapshot: Snapshot) -> ChosenMargin:
         )
         return ChosenMargin(told % words, is_late=True)
     told = _("Exploratory: the margin of %(margin)s points is that of %(plan)s, %(late)s.")
-    return ChosenMargin(told % (words | {"late": LATE}), is_late=True)
+    return ChosenMargin(told % (words | {"late": say_late(plans, plan)}), is_late=True)
 
 
 def _names(plan: AnalysisPlan, snapshot: Snapshot) -> bool:

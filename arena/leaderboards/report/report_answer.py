@@ -24,7 +24,7 @@ from arena.leaderboards.models import PairResult, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.looks import look_of, say_early, say_look
 from arena.leaderboards.plans.reckoning import reckon, say_answer
-from arena.leaderboards.plans.registration_words import LATE, chosen_margin
+from arena.leaderboards.plans.registration_words import chosen_margin, say_late
 from arena.leaderboards.report.report_draft import Draft, Matter, interval_heading
 from arena.leaderboards.sentences import UNSURE, say_few
 
@@ -51,7 +51,8 @@ def answer(matter: Matter, draft: Draft) -> None:
             "The question of analysis plan %(version)d, %(late)s, so that its answer is exploratory:"
             " %(question)s"
         )
-    draft.say(asked % {"version": plan.version, "question": plan.question, "late": LATE})
+    told = {"version": plan.version, "question": plan.question, "late": say_late(matter.plans, plan)}
+    draft.say(asked % told)
     columns = [c for c in matter.page.columns if c.snapshot and c.board.name in plan.boards]
     if not columns:
         draft.missing.append(_("An answer: there is no snapshot of a board that the plan names."))

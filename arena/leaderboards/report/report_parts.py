@@ -20,7 +20,7 @@ from arena.leaderboards.charts import chart_page
 from arena.leaderboards.charts.chart_files import values_of
 from arena.leaderboards.citation import cite
 from arena.leaderboards.models import PairResult, Snapshot, SnapshotChart, Standing
-from arena.leaderboards.plans.registration_words import LATE
+from arena.leaderboards.plans.registration_words import say_late
 from arena.leaderboards.reading.reader_page import failure_values, failures_by_model, read_competitor
 from arena.leaderboards.reading.reading_models import Reading
 from arena.leaderboards.report.report_agreement import say_agreement
@@ -301,16 +301,19 @@ def _plans(matter: Matter, draft: Draft) -> None:
         return
     before = _("frozen before the first vote: the boards that it names are registered")
     amends = _("frozen after votes were in: an amendment, which changes no number here")
-    late = _("%(late)s: every board is exploratory") % {"late": LATE}
+    late = _("%(late)s: every board is exploratory")
+    lates = {plan.pk: late % {"late": say_late(plans, plan)} for plan in plans.late}
     beside = _(
         "frozen before the first vote, but somebody may have seen what came from files: every board is"
         " exploratory"
     )
     elsewhere = _("elsewhere, and when can’t be checked here: every board is exploratory")
     when_of = {plan.pk: amends for plan in plans.amendments}
-    when_of[plans.followed.pk] = before if plans.before else beside if plans.is_first else late
+    when_of[plans.followed.pk] = (
+        before if plans.before else beside if plans.is_first else lates[plans.followed.pk]
+    )
     when_of |= {plan.pk: elsewhere for plan in plans.frozen if plan.came_from_file}
-    frozen = [(plan, when_of.get(plan.pk, late)) for plan in plans.late]
+    frozen = [(plan, when_of.get(plan.pk, lates[plan.pk])) for plan in plans.late]
     frozen = [(plans.before, before), *frozen] if plans.before else frozen
     draft.lay_out(
         [_("Analysis plan"), _("Day"), _("When that was"), _("Margin, in points"), "SHA-256"],

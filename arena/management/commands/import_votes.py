@@ -13,7 +13,13 @@ class Command(ImportCommand):
         super().add_arguments(parser)
         parser.add_argument("--campaign", dest="target", required=True, help="slug of the campaign")
         parser.add_argument("--format", dest="format_name", choices=NAMES, default=AUTO)
-        parser.add_argument(
+        whose = parser.add_mutually_exclusive_group()
+        whose.add_argument(
+            "--people",
+            action="store_true",
+            help="the raters of this file are people, though it calls them judges or like models",
+        )
+        whose.add_argument(
             "--judges",
             action="store_true",
             help="the raters of this file are LLM judges: its rows become judgments, and no votes",

@@ -57,10 +57,16 @@ class GoldFileForm(forms.Form):
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.json,.jsonl,.parquet,text/csv"}),
     )
 
+    most_bytes = LARGEST_FILE
+
+    @property
+    def say_too_large(self) -> str:
+        return str(_("The file is larger than 5 MB: split it."))
+
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
-        if file.size > LARGEST_FILE:
-            raise forms.ValidationError(_("The file is larger than 5 MB: split it."))
+        if file.size > self.most_bytes:
+            raise forms.ValidationError(self.say_too_large)
         return file
 
 

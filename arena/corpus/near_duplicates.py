@@ -25,7 +25,9 @@ LOOKED_AT = 4_000
 CHARACTERS, COMPARED = 4_000_000, 300_000
 # Scripts that put no space between words go character by character.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+# A sign before a number is a word of its own: 1+1 isn't 1-1.
+_SIGN = r"[-+*/^=<>%\u00b1\u00d7\u00f7\u2212](?=\s*\d)"
+_WORD = re.compile(rf"[{_UNSPACED}]|{_SIGN}|[^\W{_UNSPACED}]+")
 
 Runs = frozenset[int]
 

@@ -1,3 +1,4 @@
+from django.conf import settings
 from django.contrib import messages
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -35,6 +36,8 @@ def export_list(request: HttpRequest, slug: str) -> HttpResponse:
         "campaign": campaign,
         "exports": exports,
         "is_busy": any(one.is_open for one in exports),
+        "most_uploaded": settings.MAX_UPLOAD_MB * 1024 * 1024,
+        "most_uploaded_mb": settings.MAX_UPLOAD_MB,
         "layouts": Export.Layout.choices,
         "section": "campaigns",
     }

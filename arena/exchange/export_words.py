@@ -114,9 +114,10 @@ Every table stands in `csv/`, `jsonl/` and `parquet/`; `schema.json` says what e
 
 `sha256sum --check SHA256SUMS` says whether the files are as they were exported.
 
-To have it all in another Tiltyard, with the same boards: `./tiltyard manage import_campaign FOLDER`. It is a
-draft there, its boards are private and taken anew, its judges can't be asked on; replies of judges, their
-measurements, readings and seals stay here.
+To have it all in another Tiltyard, with the same boards: upload the whole .zip there (“Import a file”, “A
+whole campaign”), or run `./tiltyard manage import_campaign FOLDER`, which takes a .zip of any size too. It
+is a draft there, its boards are private and taken anew, its judges can't be asked on; replies of judges,
+their measurements, readings and seals stay here.
 
 ## What is not in here
 

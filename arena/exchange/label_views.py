@@ -27,12 +27,18 @@ class LabelFileForm(forms.Form):
         ),
     )
 
+    @property
+    def most_bytes(self) -> int:
+        return settings.MAX_UPLOAD_MB * 1024 * 1024
+
+    @property
+    def say_too_large(self) -> str:
+        return _("The file is larger than %(limit)s MB; split it.") % {"limit": settings.MAX_UPLOAD_MB}
+
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
-        if file.size > settings.MAX_UPLOAD_MB * 1024 * 1024:
-            raise forms.ValidationError(
-                _("The file is larger than %(limit)s MB; split it.") % {"limit": settings.MAX_UPLOAD_MB}
-            )
+        if file.size > self.most_bytes:
+            raise forms.ValidationError(self.say_too_large)
         return file
 
 

@@ -12,6 +12,8 @@ from django.shortcuts import render
 from django.urls import resolve
 from django.utils.translation import gettext as _
 
+from arena.exchange.forms import say_too_large
+from arena.exchange.models import Import
 from arena.malformed import refuse
 from arena.row_numbers import as_id
 
@@ -38,14 +40,32 @@ class UploadLimit:
             words = _("This form is too large: at most %(n)s kB, and nothing was stored.")
             return refuse(request, words % {"n": OF_A_STRANGERS_FORM // KILOBYTE}, 413)
         if length is not None and length <= min(ELSEWHERE, _largest_file()):
-            return self.get_response(request)
+            return _led_on(request, self.get_response(request))
         place = place_of(request)
         limit = _largest_file() if place in UPLOADS | UPLOADS_BY_PROGRAMS else ELSEWHERE
         if length is None or length > limit:
-            return render(request, "exchange/too_large.html", {"limit": limit // MEGABYTE}, status=413)
+            return _too_large(request, place, limit)
         if length > ELSEWHERE and place in UPLOADS and not get_user(request).is_authenticated:
             return redirect_to_login(request.get_full_path())
-        return self.get_response(request)
+        return _led_on(request, self.get_response(request))
+
+
+def _led_on(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
+    """A script that sends a file goes on to the page it led to; following, it would swallow that."""
+    if request.headers.get("Upload-By") == "script" and answer.status_code == 302:
+        answer.status_code = 204
+        answer.headers["Upload-Leads-To"] = str(answer.headers["Location"])
+        del answer.headers["Location"]
+    return answer
+
+
+def _too_large(request: HttpRequest, place: str | None, limit: int) -> HttpResponse:
+    """With the sections and a way back: whoever sent it may be signed in, though nobody asked yet."""
+    request.user = get_user(request)
+    kind = request.GET.get("kind", Import.Kind.PROMPTS) if place == "import-new" else ""
+    words = say_too_large(kind) if kind in Import.Kind.values else ""
+    context = {"limit": limit // MEGABYTE, "words": words}
+    return render(request, "exchange/too_large.html", context, status=413)
 
 
 def _is_a_strangers_form(request: HttpRequest) -> bool:

@@ -33,6 +33,14 @@ def test_texts_that_differ_are_none(other):
     assert found(LETTER, other) == []
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("=1+1", "+1+1"), ("=1+1", "-1+1"), ("Is 7*8 odd?", "Is 7-8 odd?")]
+)
+def test_sums_with_other_signs_are_no_pair(one, other):
+    assert found(one, other) == []
+    assert found(one, one.replace("1", "1 ").upper()) == [("p0", "p1")]
+
+
 def test_scripts_without_spaces_are_compared_by_character():
     assert found(CHINESE, CHINESE.replace("狗", "猫")) == [("p0", "p1")]
     assert found(CHINESE, "今天天气很好，我们去公园散步吧") == []

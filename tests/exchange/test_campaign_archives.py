@@ -114,10 +114,12 @@ def test_it_is_looked_at_then_brought_in_and_says_the_same(carol, exported, tmp_
     found = {name: (rows, known) for name, rows, known in record.contents["tables"]}
     for name in ("prompts", "responses", "battles", "votes", "raters", "notes"):
         assert found[name] == (told[name], 0)
+    new = sum(rows - known for rows, known in found.values())
+    assert record.added == new and f"<strong>{new:,}</strong> rows to add" in page
     assert "Bring in the campaign" in page and "Nothing is stored yet" in page
     carol.post(reverse("import-confirm", args=[record.public_id]))
     record.refresh_from_db()
-    assert (record.state, record.added, record.done_rows) == ("done", record.total_rows, record.total_rows)
+    assert (record.state, record.added, record.done_rows) == ("done", new, record.total_rows)
     campaign = Campaign.objects.get()
     assert (campaign.slug, campaign.status) == ("small", "draft")
     assert json.loads(json.dumps(people_say(campaign))) == json.loads((tmp_path / "says").read_text())
@@ -361,9 +363,15 @@ def test_a_damaged_archive_is_refused(carol, exported, place):
     assert record.state == "refused" and len(record.errors) == 1
 
 
-@pytest.mark.parametrize("content", [b"", b"id,prompt\n1,a\n", b"PK\x03\x04 and no more"])
-def test_what_is_no_archive_is_refused(carol, content):
-    refused(carol, content, "neither the folder nor the .zip")
+@pytest.mark.parametrize("content", [b"", b"id,prompt\n1,a\n"])
+def test_what_is_no_archive_is_refused_under_the_name_it_was_sent_with(carol, content):
+    record = refused(carol, content, "small.zip is neither the folder nor the .zip")
+    assert record.stored_as not in page_of(carol, record)
+
+
+def test_a_download_that_was_cut_short_is_called_that(carol, exported):
+    packed = zipped(exported)
+    refused(carol, packed[: len(packed) // 2], "small.zip has a beginning and no end")
 
 
 def test_a_file_that_was_changed_or_left_out_is_refused(carol, exported):
@@ -399,6 +407,9 @@ def test_what_is_too_large_to_be_sent_is_the_commands_too(carol, settings):
     assert "import_campaign" in str(form.errors["file"])
     answer = carol.post(f"{reverse('import-new')}?kind=campaign", data)
     assert answer.status_code == 413 and kept() == [] and not Import.objects.exists()
+    page = answer.content.decode()
+    assert "import_campaign FILE.zip" in page and "a .zip can’t be split" in page
+    assert f'href="{reverse("import-new")}?kind=campaign"' in page and reverse("campaign-list") in page
 
 
 def test_a_folder_left_by_a_killed_worker_goes(carol, exported, monkeypatch):

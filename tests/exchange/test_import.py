@@ -401,7 +401,8 @@ def test_a_file_beyond_the_limit_is_refused(carol, settings):
 
 def test_a_body_beyond_the_limit_is_not_even_read(carol, settings):
     settings.MAX_UPLOAD_MB = 0
-    settings.MIDDLEWARE = ["arena.exchange.limits.UploadLimit", *settings.MIDDLEWARE]
+    session = "django.contrib.sessions.middleware.SessionMiddleware"
+    settings.MIDDLEWARE = [session, "arena.exchange.limits.UploadLimit", *settings.MIDDLEWARE]
     answer = upload(carol, "prompts", "Start", PROMPTS)
     assert answer.status_code == 413 and "too large" in answer.content.decode()
 

@@ -91,10 +91,10 @@ def test_progress_moves_and_the_end_shows_by_itself(phone):
         leased_until=timezone.now() + LEASE,
     )
     phone.goto(f"/imports/{record.public_id}/")
-    phone.get_by_text("500 of 2000 rows").wait_for()
+    phone.get_by_text("500 of 2,000 rows").wait_for()
     assert is_in_order(phone)
     Import.objects.update(done_rows=1500)
-    phone.get_by_text("1500 of 2000 rows").wait_for()
+    phone.get_by_text("1,500 of 2,000 rows").wait_for()
     Import.objects.update(state=Import.State.DONE, added=2000, leased_until=None)
     phone.get_by_text("Imported.").wait_for()
     assert is_in_order(phone)
@@ -105,3 +105,51 @@ def test_the_page_of_tokens_fits_a_phone(phone):
     phone.get_by_role("button", name="Make a token").press("Enter")
     phone.get_by_text("It is shown only now").wait_for()
     assert is_in_order(phone)
+
+
+# --- on its way -------------------------------------------------------------------------------------------
+
+
+def throttled(page, bytes_a_second: int) -> None:
+    page.context.new_cdp_session(page).send(
+        "Network.emulateNetworkConditions",
+        {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": bytes_a_second},
+    )
+
+
+def chosen(page, content: bytes) -> None:
+    page.goto("/imports/new/?kind=prompts")
+    page.get_by_label("Prompt set").fill("Wetter")
+    file = {"name": "wetter.csv", "mimeType": "text/csv", "buffer": content}
+    page.locator("input[type=file]").set_input_files(file)
+
+
+def test_a_file_on_its_way_shows_how_far_it_is_and_can_be_stopped(phone):
+    chosen(phone, b"id,prompt\n" + b"1,Why?\n" * 300_000)
+    throttled(phone, 50_000)
+    check = phone.get_by_role("button", name="Check the file")
+    check.click()
+    phone.get_by_text("Being sent: ").wait_for()
+    assert check.is_disabled() and is_in_order(phone)
+    phone.get_by_role("button", name="Cancel").click()
+    phone.get_by_text("Cancelled: nothing was stored.").wait_for()
+    assert check.is_enabled() and not Import.objects.exists()
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_sent(phone, settings):
+    settings.MAX_UPLOAD_MB = 1
+    chosen(phone, b"x" * (1024 * 1024 + 1))
+    phone.get_by_text("The file is larger than 1 MB. Split it").wait_for()
+    asked = []
+    phone.on("request", lambda request: asked.append(request.url))
+    phone.get_by_role("button", name="Check the file").click()
+    assert phone.get_by_text("The file is larger than 1 MB. Split it").is_visible() and asked == []
+
+
+def test_a_form_that_lacks_something_says_so_where_it_was_sent_from(phone):
+    chosen(phone, b"id,prompt\n1,Why?\n")
+    phone.evaluate("document.querySelector('[name=target]').required = false")
+    phone.get_by_label("Prompt set").fill("")
+    phone.get_by_role("button", name="Check the file").click()
+    phone.locator(".errorlist").first.wait_for()
+    assert phone.get_by_role("button", name="Check the file").is_enabled()

@@ -18,3 +18,15 @@ def start_lock(folder: Path, when_waiting: Callable[[], object] = lambda: None) 
             when_waiting()
             fcntl.flock(held, fcntl.LOCK_EX)
         yield
+
+
+@contextmanager
+def sole_run(folder: Path) -> Iterator[bool]:
+    """Whether no other run serves this folder; those that come meanwhile find this one."""
+    with (folder / "run.lock").open("a") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True

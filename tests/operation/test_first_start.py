@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.operation.start_lock import sole_run
 from tests.operation.test_run import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,6 +57,21 @@ def test_a_database_that_is_none_ends_a_command_with_one_and_words(tmp_path, arg
     assert process.returncode == 1
     assert "tiltyard: the database can't be used: file is not a database" in told
     assert "Traceback" not in told
+
+
+def test_a_command_on_a_folder_where_nothing_ever_ran_says_what_to_do_first(tmp_path):
+    (tmp_path / "prompts.csv").write_text("id,prompt\np1,Why?\n")
+    process = manage(tmp_path, "import_prompts", str(tmp_path / "prompts.csv"), "--set", "Start")
+    told = words_of(process)
+    assert process.returncode == 1 and "Traceback" not in told
+    assert "the database has no tables yet. Start Tiltyard once (./tiltyard run --no-demo" in told
+
+
+def test_a_run_over_the_folder_of_another_is_told_apart(tmp_path):
+    with sole_run(tmp_path) as first, sole_run(tmp_path) as second:
+        assert (first, second) == (True, False)
+    with sole_run(tmp_path) as again:
+        assert again
 
 
 def test_a_start_without_preparation_names_what_is_missing(tmp_path):

@@ -1,7 +1,9 @@
 from pathlib import Path
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
+from django.urls import reverse
 
 from arena.campaigns.creation import create_campaign
 from arena.campaigns.models import Campaign, Guide
@@ -9,6 +11,7 @@ from arena.campaigns.opening import NotReadyError, open_campaign
 from arena.campaigns.slugs import SlugRefusedError
 from arena.corpus.models import PromptSet
 from arena.counted import counted
+from arena.operation import programs
 from arena.raters.models import Team
 
 
@@ -44,7 +47,9 @@ class Command(BaseCommand):
     def say(self, campaign: Campaign) -> str:
         state = " and open" if campaign.is_open else ""
         models = counted(campaign.competitors.count(), "model")
-        return f"The campaign “{campaign.slug}” is made{state}, with {models}."
+        address = settings.PUBLIC_URL or f"http://localhost:{programs.Options().port}"
+        page = address + reverse("campaign", args=[campaign.slug])
+        return f"The campaign “{campaign.slug}” is made{state}, with {models}: {page}"
 
     def read(self, file: Path) -> str:
         try:

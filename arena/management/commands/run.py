@@ -9,7 +9,15 @@ from django.db import connections
 from arena.operation import local_judge, programs
 from arena.operation.health import unapplied_migrations
 from arena.operation.prepare import DemoFailedError, prepare, ways_in
+from arena.operation.start_lock import sole_run
 from arena.operation.supervisor import Supervisor
+
+# An endpoint's seats are counted by each consumer for itself.
+BESIDE_ANOTHER = (
+    "Another Tiltyard runs over {folder} already. Both serve the same campaigns and no vote is lost, but"
+    " work in the background is done by both: models are asked by twice as many at once as"
+    " their endpoints allow. End one of them, or give this one a data folder of its own (TILTYARD_DATA_DIR)."
+)
 
 
 class Command(BaseCommand):
@@ -40,7 +48,12 @@ class Command(BaseCommand):
             os.environ["PORT"] = str(port)
         options = programs.Options()
         try:
-            with programs.listen(options.bind, options.port) as listener:
+            with (
+                programs.listen(options.bind, options.port) as listener,
+                sole_run(settings.DATA_DIR) as is_alone,
+            ):
+                if not is_alone:
+                    self.say(BESIDE_ANOTHER.format(folder=settings.DATA_DIR))
                 if flags["prepare"]:
                     prepare(self.say, demo=flags["demo"])
                 else:

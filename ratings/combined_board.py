@@ -138,7 +138,7 @@ def _board(
     plain = combined.reference.of_fit(plain)
     notes = [
         f"{combined.judged} further battles were judged by a model; they count as far as people agree with it"
-        f" (a judgment weighs {combined.lam:.2f} of a vote) and are worth"
+        f" (λ = {combined.lam:.2f}: one of them weighs {combined.weight:.2f} of a vote) and are worth"
         f" {combined.effective_votes - combined.votes:+.0f} votes by people."
     ]
     unused = len(judged) - combined.judged

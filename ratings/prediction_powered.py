@@ -91,6 +91,11 @@ class PredictionPowered:
         return self.effective_votes / self.votes - 1
 
     @property
+    def weight(self) -> float:
+        """What one of the N further judgments weighs against one vote in the estimating equation: lam n/N."""
+        return self.lam * self.votes / self.judged
+
+    @property
     def helps(self) -> bool:
         """Is the gain more than what chance makes of a judge who knows nothing?"""
         return self.gain > 0 and self.p_help < HELPS
@@ -293,9 +298,7 @@ def _together(votes: BothVotes, fit: Fit, lam: float) -> Vector:
     try:
         return combined_strengths(votes, fit, lam)
     except NotConvergedError as error:
-        raise RefusedError(
-            (f"no finite strengths where a judgment weighs {lam:.3g} of a vote ({error.what})",)
-        ) from None
+        raise RefusedError((f"no finite strengths at lam = {lam:.3g} ({error.what})",)) from None
 
 
 def _clusters(

@@ -87,6 +87,11 @@ class Leaderboard(models.Model):
             check_part(self.part, self.campaign, self.source)
         super().save(*args, **kwargs)
 
+    @property
+    def is_judged(self) -> bool:
+        """Are its rows judgments? Those of a combined board are people's votes."""
+        return self.source in (self.Source.JUDGE, self.Source.PANEL)
+
 
 class Snapshot(models.Model):
     """One dated fit of a leaderboard; append-only."""

@@ -75,7 +75,7 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
         "snapshot": snapshot,
         "newest": leaderboard.snapshots.first(),
         "before": leaderboard.snapshots.filter(pk__lt=pk).first(),
-        "facts": board_facts.facts_of(snapshot, leaderboard.judge_id is not None),
+        "facts": board_facts.facts_of(snapshot),
         "rows": [row_of(standing) for standing in standings],
         "citation": cite(snapshot),
         "intervals": interval_words(snapshot.counts["interval_method"]),

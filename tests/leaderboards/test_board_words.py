@@ -60,7 +60,7 @@ def test_a_board_that_fell_back_to_people_says_so():
 )
 def test_what_a_judge_brings_is_told_in_words(overall, combined, said):
     overall.counts["combined"] = combined
-    told = [" ".join(filter(None, (f.before, f.figure, f.after))) for f in facts_of(overall, judged=False)]
+    told = [" ".join(filter(None, (f.before, f.figure, f.after))) for f in facts_of(overall)]
     assert said in told
 
 

@@ -14,6 +14,7 @@ from arena.leaderboards.fitting import snapshots, sources
 from arena.leaderboards.models import Leaderboard
 from ratings.comparisons import OUTCOMES
 from tests.leaderboards.simulated_votes import STRENGTHS
+from tests.leaderboards.test_boards import text_of
 
 
 def said_by_people(small) -> dict:
@@ -127,6 +128,10 @@ def test_a_judge_like_people_adds_votes_and_the_board_says_how_many(voted_campai
     narrower = f"intervals are {100 * combined['narrower']:.0f}\u00a0% narrower than people’s alone"
     assert f"effective votes, an estimate; {narrower}" in page.content.decode()
     assert "People combined with Judge" in page.content.decode()
+    assert f"weighs {combined['lam'] * 160 / combined['judged']:.2f} of a vote" in page.content.decode()
+    facts = text_of(signed_in("ravi").get(reverse("snapshot", args=[run.snapshot.pk])))
+    assert "160 votes" in facts and "160 judgments" not in facts
+    assert f"{run.snapshot.counts['raters']} raters" in facts
 
 
 def test_the_same_rows_give_the_same_bytes(voted_campaign, capsys):

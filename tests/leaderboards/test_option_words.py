@@ -52,11 +52,11 @@ def test_every_option_and_every_value_it_may_have_has_words():
         ("sandwich (HC0), assumes independent votes", "robust, votes taken as independent"),
         (
             "prediction-powered (PPI++, lam = 0.412), cluster-robust by rater",
-            "robust, clustered by rater; a judgment weighs 0.412 of a vote",
+            "robust, clustered by rater; the judge is relied on to 0.412 (λ: 0 not at all, 1 wholly)",
         ),
         (
             "prediction-powered (PPI++, lam = 0.000), sandwich, assumes independent votes",
-            "robust, votes taken as independent; a judgment weighs 0.000 of a vote",
+            "robust, votes taken as independent; the judge is relied on to 0.000 (λ: 0 not at all, 1 wholly)",
         ),
     ],
 )

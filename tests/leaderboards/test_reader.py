@@ -157,3 +157,23 @@ def test_a_page_of_battles_takes_no_more_queries_for_more_battles(read, cast_vot
     for prompt in read.prompts:
         cast_vote(read, prompt, "Fjord", "Grove", "tie", cast.bob_rater)
     assert queries() == before
+
+
+@pytest.mark.parametrize("first", ["Ember", "Fjord"])
+def test_who_won_is_told_by_name_whichever_side_was_shown_first(
+    small_campaign, cast_vote, cast, signed_in, first
+):
+    """Ids of responses and sides of battles run the same way in one case and the other way in the other."""
+    second = "Fjord" if first == "Ember" else "Ember"
+    for prompt in small_campaign.prompts[:2]:
+        cast_vote(small_campaign, prompt, first, second, "model_a", cast.alice_rater)
+    judge = Judge.objects.create(team=cast.team, name="Judge")
+    run = JudgeRun.objects.create(campaign=small_campaign.campaign)
+    for battle in Battle.objects.all():
+        Judgment.objects.create(
+            run=run, judge=judge, battle=battle, outcome="model_b", resolved_at=battle.drawn_at
+        )
+    page = signed_in("ravi").get(reverse("battle-reader", args=["small"])).content.decode()
+    assert page.count(f"People: {first} 1 · Judges: {second} 1</p>") == 2
+    assert page.count(f"A: {first} <span") == page.count(f"B: {second} <span") == 2
+    assert "Model A" not in page

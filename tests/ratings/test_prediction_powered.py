@@ -101,6 +101,24 @@ def test_point_estimate_at_a_fixed_lam_equals_ppi_py():
     assert strengths == pytest.approx([0.841435835019573, 0.7868625707436888], abs=1e-9)
 
 
+@pytest.mark.parametrize(("people", "judged"), [(600, 600), (600, 3000), (2000, 400)])
+def test_the_weight_of_a_judgment_is_what_it_moves_against_what_a_vote_moves(people, judged):
+    votes, judge, others = study(3, people=people, judged=judged)
+    fit = fit_prediction_powered(votes, judge, others, lam=0.4)
+
+    def moved_by_turning(name: str) -> float:
+        """How far 0 comes away from 1 when one row that 0 lost to 1 is won."""
+        rows = {"people": votes, "judged": others}
+        outcome = rows[name].outcome.copy()
+        outcome[np.flatnonzero((rows[name].a == 0) & (rows[name].b == 1) & (outcome == 1))[0]] = 0
+        rows[name] = replace(rows[name], outcome=outcome)
+        turned = fit_prediction_powered(rows["people"], judge, rows["judged"], lam=0.4)
+        return float(np.subtract(*(turned.strengths - fit.strengths)[:2]))
+
+    moved = moved_by_turning("judged") / moved_by_turning("people")
+    assert moved == pytest.approx(fit.weight, rel=0.03)
+
+
 def test_lam_of_one_and_of_zero():
     strengths, errors = below_last(reference(lam=1.0))
     assert strengths == pytest.approx([0.8044600552808674, 0.6598122224769266], abs=1e-9)

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from arena.campaigns.models import Campaign
 from arena.corpus.models import HARD_AT_LEAST, HARD_CRITERIA
 from arena.leaderboards import sentences
-from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.models import Snapshot
 from arena.leaderboards.sentences import signed
 from arena.leaderboards.style_words import Worth, worth_of
 from arena.percent import percent
@@ -77,13 +77,13 @@ def offers_both_bad(snapshot: Snapshot, has_drawn: bool) -> bool:
 
     Whoever gets a battle here can, if any was drawn; of a file without a single one it counts as never asked.
     """
-    if snapshot.leaderboard.source in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL):
+    if snapshot.leaderboard.is_judged:
         return False
     return has_drawn or snapshot.counts["both_bad"] > 0
 
 
-def facts_of(snapshot: Snapshot, judged: bool) -> list[Fact]:
-    counts, options = snapshot.counts, snapshot.options
+def facts_of(snapshot: Snapshot) -> list[Fact]:
+    counts, options, judged = snapshot.counts, snapshot.options, snapshot.leaderboard.is_judged
     votes = counts["votes"]
     facts = [
         Fact(

@@ -56,6 +56,6 @@ def _listed(campaign: Campaign, boards: QuerySet[Leaderboard]) -> Listed:
 
 def say_votes(snapshot: Snapshot) -> str:
     votes = snapshot.counts["votes"]
-    if snapshot.leaderboard.source in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL):
+    if snapshot.leaderboard.is_judged:
         return ngettext("%(n)s judgment", "%(n)s judgments", votes) % {"n": f"{votes:,}"}
     return ngettext("%(n)s vote", "%(n)s votes", votes) % {"n": f"{votes:,}"}

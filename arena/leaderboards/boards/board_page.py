@@ -163,7 +163,7 @@ def _facts(snapshots: Sequence[Snapshot], source: Source) -> list[board_facts.Fa
     registered = [board_facts.Fact("", said, address=address) for said in say_registered(snapshots)]
     newer = say_newer(snapshots[0])
     since = [board_facts.Fact("", newer)] if newer else []
-    return [*board_facts.facts_of(snapshots[0], source.is_judged), *since, *registered]
+    return [*board_facts.facts_of(snapshots[0]), *since, *registered]
 
 
 def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> str:

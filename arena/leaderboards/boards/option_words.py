@@ -24,7 +24,10 @@ def interval_words(method: str) -> str:
         words += f" ({clustered['kind']})" if clustered["kind"] else ""
     weight = re.search(r"lam = ([0-9.]+)", method)
     if weight:
-        words = _("%(words)s; a judgment weighs %(weight)s of a vote") % {"words": words, "weight": weight[1]}
+        words = _("%(words)s; the judge is relied on to %(lam)s (λ: 0 not at all, 1 wholly)") % {
+            "words": words,
+            "lam": weight[1],
+        }
     return words
 
 

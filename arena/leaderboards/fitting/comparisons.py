@@ -95,8 +95,7 @@ def cutoff_now(leaderboard: Leaderboard) -> Cutoff:
 
 def _noted_down(leaderboard: Leaderboard) -> Cutoff:
     """The time comes last: no vote that the number takes in is dated after it."""
-    judged = leaderboard.source in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL)
-    last_id = _last(Judgment if judged else Vote)
+    last_id = _last(Judgment if leaderboard.is_judged else Vote)
     last_judgment_id = _last(Judgment) if leaderboard.source == Leaderboard.Source.COMBINED else 0
     return Cutoff(timezone.now(), last_id, last_judgment_id, leaderboard.campaign.hard_at_least)
 

@@ -291,7 +291,7 @@ def say_newer(snapshot: Snapshot) -> str:
     n = newer_than(snapshot)
     if n is None and not holds_all(snapshot):
         return _("more votes may have come since")
-    if n and board.source in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL):
+    if n and board.is_judged:
         words = ngettext("%(n)s judgment came since", "%(n)s judgments came since", n)
         return words % {"n": f"{n:,}"}
     if n:

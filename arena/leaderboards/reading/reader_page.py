@@ -65,8 +65,8 @@ def shown(pairs: Sequence[PairOfResponses], reader: Any) -> list[Shown]:
             battle=battles[pair.battle],
             prompt=prompts[pair.prompt],
             sides=tuple(_sides(pair, battles[pair.battle], competitors, responses, readings)),
-            people=_told(pair.people),
-            judges=_told(pair.judges),
+            people=_told(pair.people, pair, competitors),
+            judges=_told(pair.judges, pair, competitors),
             notes=notes[pair.prompt, *pair.responses],
             influence=pair.influence_words,
         )
@@ -91,8 +91,13 @@ def _sides(
         yield Side(letter, competitors[competitor], responses[response or 0], won, reading)
 
 
-def _told(outcomes: Counter[str]) -> list[tuple[str, int]]:
-    return [(str(OUTCOME_WORDS[outcome]), count) for outcome, count in outcomes.most_common()]
+def _told(
+    outcomes: Counter[str], pair: PairOfResponses, competitors: Mapping[int, Competitor]
+) -> list[tuple[str, int]]:
+    """A model by its name: a and b are others in the pair than on the page."""
+    models = zip((Outcome.MODEL_A, Outcome.MODEL_B), pair.competitors, strict=True)
+    words = OUTCOME_WORDS | {side.value: competitors[competitor].name for side, competitor in models}
+    return [(str(words[outcome]), count) for outcome, count in outcomes.most_common()]
 
 
 def _notes(pairs: Sequence[PairOfResponses]) -> dict[tuple[int, ...], list[Said]]:

@@ -88,7 +88,7 @@ def newest_boards(user: User) -> list[Listed]:
 
 
 def listed(snapshot: Snapshot) -> Listed:
-    first = first_of(snapshot.standings.select_related("competitor"), snapshot.counts)
+    first = first_of(snapshot.standings.select_related("competitor"), snapshot)
     simulated = _("simulated votes") if snapshot.counts["simulated"] else ""
     opening = opening_of(source_of(snapshot.leaderboard), snapshot, simulated=False)
     said = sentences.compose(opening, first.say_top())

@@ -284,9 +284,13 @@ def _effective(carried: Matrix) -> Vector:
 
 
 def ratio_of_sums(total: Vector, squares: Vector) -> Vector:
-    """(Σℓ)²/Σℓ² of such sums (any shape); 0 where nothing is carried."""
+    """(Σℓ)²/Σℓ² of such sums (any shape); 0 where nothing is carried.
+
+    To nine decimals: ten clusters that carry the same are ten, on whichever side the last bits fall.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(squares > 0, total**2 / squares, 0.0)
+        ratio: Vector = np.where(squares > 0, total**2 / squares, 0.0).round(9)
+    return ratio
 
 
 def labels_of(ids: NDArray[np.int32], scores: VoteScores) -> tuple[Labels, int]:

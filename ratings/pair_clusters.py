@@ -49,7 +49,7 @@ def clusters_of_pairs(
     exact = parts.nnz * k * k + count * (WORK_OF_A_CLUSTER + 8 * k * k) <= most
     squares = _exact(scores, bread, parts) if exact else _nearly(scores, bread, labels, count, total)
     with np.errstate(invalid="ignore", divide="ignore"):
-        effective = np.where((squares > 0) & (total > 0), total**2 / squares, 0.0)
+        effective = np.where((squares > 0) & (total > 0), total**2 / squares, 0.0).round(9)
     np.fill_diagonal(effective, 0.0)
     return PairClusters(effective, exact)
 

@@ -2,8 +2,9 @@
 
 A decisive vote on a pair is a bet between "a coin" and "not a coin". Under a fair coin the expected
 e-value is at most 1 at any stopping time, so P(it ever reaches 1/alpha) <= alpha (Ville's inequality); a z
-test looked at after every vote claims falsely almost half the time. Raters must not bet twice on a pair:
-their taste makes their votes alike, and many of them would no longer be fair bets.
+test looked at after every vote claims falsely almost half the time. Neither a rater nor a prompt may bet
+twice on a pair: a rater's taste makes votes alike, as does what a prompt's two responses are worth, and many
+of them would no longer be fair bets.
 """
 
 from __future__ import annotations
@@ -121,8 +122,9 @@ def e_benjamini_hochberg(
     return claimed
 
 
-def first_decisive_votes(comparisons: Comparisons) -> Integers:
-    """Rows (in order) that count as bets: each rater's first decisive vote on each unordered pair.
+def fair_bets(comparisons: Comparisons) -> Integers:
+    """Rows (in order) that count as bets: each decisive vote whose rater, and whose prompt if prompts are
+    known, has no bet on that unordered pair before it.
 
     Never revised by later votes: betting on the sign of a rater's net vote isn't a fair bet. Rows must be in
     the order in which they were cast. Raises BadOptionError when the raters are unknown.
@@ -130,9 +132,33 @@ def first_decisive_votes(comparisons: Comparisons) -> Integers:
     if comparisons.rater is None:
         raise BadOptionError("bets need to know who voted", todo="pass rater ids with the comparisons")
     decisive = np.flatnonzero((comparisons.outcome == MODEL_A) | (comparisons.outcome == MODEL_B))
-    key = comparisons.rater[decisive].astype(np.int64) * comparisons.n_competitors**2
-    _, first = np.unique(key + pair_codes(comparisons)[decisive], return_index=True)
-    return np.sort(decisive[first])
+    pair = pair_codes(comparisons)[decisive]
+    known = [ids[decisive] for ids in (comparisons.rater, comparisons.prompt) if ids is not None]
+    keys = [_numbered(pair, ids) for ids in known]
+    bets, waiting = [], np.arange(len(decisive))
+    while len(waiting):
+        # The first of all that share its rater, and of all that share its prompt, bets; those are out then.
+        first = np.logical_and.reduce([_is_first(key[waiting]) for key in keys])
+        bets.append(waiting[first])
+        out = np.logical_or.reduce([np.isin(key[waiting], key[bets[-1]]) for key in keys])
+        waiting = waiting[~out]
+    return decisive[np.sort(np.concatenate(bets))] if bets else decisive
+
+
+def _numbered(pair: Integers, ids: NDArray[np.int32]) -> Integers:
+    """0 … for each rater (prompt) on each pair."""
+    width = int(ids.max(initial=0)) + 1
+    numbers: Integers = np.unique(pair * width + ids, return_inverse=True)[1]
+    return numbers
+
+
+def _is_first(key: Integers) -> NDArray[np.bool_]:
+    """Is the row the first with its key?"""
+    rows = np.arange(len(key))
+    first = np.empty(int(key.max()) + 1, dtype=np.int64)
+    first[key[::-1]] = rows[::-1]  # of several the last one written stays
+    is_first: NDArray[np.bool_] = first[key] == rows
+    return is_first
 
 
 def watch_pairs(
@@ -140,11 +166,11 @@ def watch_pairs(
 ) -> Watch:
     """Where the votes so far allow a claim "these two differ", at this look and at every other.
 
-    One bet per rater and pair (`first_decisive_votes`); weights play no part. `planned` defaults to all
-    K(K - 1)/2 pairs. Raises as `first_decisive_votes` and `e_benjamini_hochberg`.
+    One bet per rater, and per prompt, on a pair (`fair_bets`); weights play no part. `planned` defaults to
+    all K(K - 1)/2 pairs. Raises as `fair_bets` and `e_benjamini_hochberg`.
     """
     k = comparisons.n_competitors
-    rows = first_decisive_votes(comparisons)
+    rows = fair_bets(comparisons)
     codes, pair = np.unique(pair_codes(comparisons)[rows], return_inverse=True)
     won_by_low = (comparisons.outcome[rows] == MODEL_A) == (comparisons.a[rows] < comparisons.b[rows])
     bets = np.bincount(pair, minlength=len(codes))

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, ngettext_lazy
 
-from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.models import Leaderboard, Snapshot
 from ratings.style_left_out import LeftOut, Why, together
 
 NAMED = 3
@@ -54,36 +53,41 @@ def written(value: float, decimals: int = 0) -> str:
 FEW_TO_RANK = 5
 
 
-def say_few(counts: Mapping[str, Any]) -> str:
-    """The raters or prompts that are too few to rank anything by; empty where neither are.
+def say_few(snapshot: Snapshot) -> str:
+    """That its raters or prompts are too few, as the start of a clause; empty where neither are.
 
-    One alone is none that ratings could vary by: such a board is conditional on it.
+    What a judge's board says is the judge's, by its heading: its raters aren't asked after.
     """
+    counts = snapshot.counts
     for name, said in (
-        ("raters", ngettext_lazy("%(n)s rater", "%(n)s raters", "n")),
-        ("prompts", ngettext_lazy("%(n)s prompt", "%(n)s prompts", "n")),
+        ("raters", ngettext_lazy("%(n)s rater%(told)s is too few", "%(n)s raters%(told)s are too few", "n")),
+        (
+            "prompts",
+            ngettext_lazy("%(n)s prompt%(told)s is too few", "%(n)s prompts%(told)s are too few", "n"),
+        ),
     ):
         effective = counts.get(f"effective_{name}")
-        if effective is not None and 1 < effective < FEW_TO_RANK:
-            words = said % {"n": counts[name]}
-            if counts[name] - effective < 0.5:
-                return words
-            return _("%(words)s (effective %(n)s)") % {"words": words, "n": f"{effective:.1f}"}
+        if effective is None or (name == "raters" and snapshot.leaderboard.is_judged):
+            continue
+        if round(effective, 1) < FEW_TO_RANK:  # as it is shown
+            uneven = counts[name] - effective >= 0.5
+            told = _(" (effective %(n)s)") % {"n": f"{effective:.1f}"} if uneven else ""
+            return said % {"n": counts[name], "told": told}
     return ""
 
 
 UNSURE = "†"
 
 
-def mark(words: str, counts: Mapping[str, Any]) -> str:
+def mark(words: str, snapshot: Snapshot) -> str:
     """A rank or a verdict in a table, marked where too few raters or prompts stand behind it."""
-    return f"{words}{UNSURE}" if say_few(counts) else words
+    return f"{words}{UNSURE}" if say_few(snapshot) else words
 
 
-def say_marked(boards: Iterable[Mapping[str, Any]]) -> str:
-    """What the mark says, of the counts of all boards of a table; empty where none is marked."""
-    few = list(dict.fromkeys(filter(None, map(say_few, boards))))
-    words = _("%(mark)s %(few)s are too few to rely on ranks and verdicts marked so.")
+def say_marked(snapshots: Iterable[Snapshot]) -> str:
+    """What the mark says, of all boards of a table; empty where none is marked."""
+    few = list(dict.fromkeys(filter(None, map(say_few, snapshots))))
+    words = _("%(mark)s %(few)s to rely on ranks and verdicts marked so.")
     return words % {"mark": UNSURE, "few": "; ".join(few)} if few else ""
 
 
@@ -96,9 +100,10 @@ def say_first(first: Sequence[str], models: int, few: str = "", ranked: int | No
     if not first:
         return _("no model has enough votes to be ranked")
     if few:
-        return ngettext(
-            "%(few)s are too few to rank %(n)d model", "%(few)s are too few to rank %(n)d models", models
-        ) % {"few": few, "n": models}
+        return ngettext("%(few)s to rank %(n)d model", "%(few)s to rank %(n)d models", models) % {
+            "few": few,
+            "n": models,
+        }
     if len(first) == ranked < models and ranked > 2:
         told = _("nothing tells the ranked models apart: all %(n)d are tied for first")
         return told % {"n": ranked}

@@ -87,7 +87,7 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
         "tables": downloads.TABLES,
         "kinds": list(downloads.MEDIA_TYPES),
         "simulated": cautions.simulated,
-        "marked": say_marked([snapshot.counts]),
+        "marked": say_marked([snapshot]),
         "plans": address_of_plans(leaderboard.campaign),
         "care": cautions.care,
         "registered": "; ".join(cautions.registered),
@@ -116,7 +116,7 @@ def snapshot_diff(request: HttpRequest, campaign: str, slug: str) -> HttpRespons
         context |= {
             "both": [(one, looks.get(one.pk, "")) for one in (choice.before, choice.after)],
             "diff": diff,
-            "marked": say_marked([choice.before.counts, choice.after.counts]),
+            "marked": say_marked([choice.before, choice.after]),
             "counts": counts_of(diff),
             "options": options_of(diff),
             "lines": [(moved, *ratings_of(moved), *words_of(moved)) for moved in diff.moved],

@@ -50,7 +50,7 @@ def board(request: HttpRequest, campaign: str) -> HttpResponse:
     may_take = access.has_role(request.user, shown.team_id, Role.RESEARCHER)
     boards = visible_boards(request, shown)
     progress = board_page.progress_of(boards) if may_take else None
-    if asks_nothing(request) and progress is None and compare_page.is_a_duel(boards):
+    if asks_nothing(request) and progress is None and compare_page.is_a_duel(shown, boards):
         return redirect("board-compare", shown.slug)
     context: dict[str, Any] = {"campaign": shown, "progress": progress, "may_take": may_take}
     if request.headers.get("HX-Request"):

@@ -69,10 +69,10 @@ def test_unranked_models_dont_hide_that_few_raters_rank_nothing(overall):
     for standing in standings:
         standing.tied_first, standing.rank_lower, standing.rank_upper = True, 1, 5
     standings[0].tied_first, standings[0].rank_lower, standings[0].rank_upper = False, None, None
-    few = {"raters": 3, "effective_raters": 3.0}
-    assert first_of(standings, few).say_top() == ["3 raters are too few to rank 5 models"]
-    many = {"raters": 30, "effective_raters": 30.0}
-    assert first_of(standings, many).say_top() == [
+    overall.counts |= {"raters": 3, "effective_raters": 3.0}
+    assert first_of(standings, overall).say_top() == ["3 raters are too few to rank 5 models"]
+    overall.counts |= {"raters": 30, "effective_raters": 30.0}
+    assert first_of(standings, overall).say_top() == [
         "nothing tells the ranked models apart: all 4 are tied for first"
     ]
 
@@ -191,7 +191,9 @@ def test_by_few_raters_no_model_leads_and_no_pair_is_told_apart(overall):
     said = headline(duel, "Ember", "Fjord", PEOPLE)
     assert said == "In simulated votes, 3 raters are too few to tell Ember and Fjord apart by."
     assert "3 raters are too few to rely on that." in replacement(duel, "Ember", "Fjord", 10, 0.05)
-    assert first_of(overall.standings.all(), few).say_top() == ["3 raters are too few to rank 5 models"]
+    assert first_of(overall.standings.all(), pair.snapshot).say_top() == [
+        "3 raters are too few to rank 5 models"
+    ]
 
 
 def test_agreement_in_simulated_votes_is_labelled(voted_campaign, signed_in):

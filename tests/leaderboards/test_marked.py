@@ -7,7 +7,7 @@ import pytest
 from arena.leaderboards.boards.duels import mark_verdict
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
-from arena.leaderboards.models import PairResult, Snapshot
+from arena.leaderboards.models import Leaderboard, PairResult, Snapshot
 from arena.leaderboards.sentences import say_marked
 
 pytestmark = pytest.mark.django_db
@@ -62,11 +62,17 @@ def test_only_what_claims_something_is_marked(page_of):
 
 
 def test_the_note_names_what_there_is_too_little_of_on_each_board_once():
-    raters, prompts = {"raters": 3, "effective_raters": 3.0}, {"prompts": 4, "effective_prompts": 2.5}
-    many = {"raters": 20, "effective_raters": 18.0}
+    raters, many, prompts = (
+        Snapshot(counts=counts, leaderboard=Leaderboard())
+        for counts in (
+            {"raters": 3, "effective_raters": 3.0},
+            {"raters": 20, "effective_raters": 18.0},
+            {"prompts": 4, "effective_prompts": 2.5},
+        )
+    )
     assert say_marked([raters, many, raters]) == NOTE
-    told = say_marked([raters, prompts])
-    assert (
-        told == "† 3 raters; 4 prompts (effective 2.5) are too few to rely on ranks and verdicts marked so."
+    assert say_marked([raters, prompts]) == (
+        "† 3 raters are too few; 4 prompts (effective 2.5) are too few"
+        " to rely on ranks and verdicts marked so."
     )
     assert say_marked([many]) == say_marked([]) == ""

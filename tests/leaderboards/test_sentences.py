@@ -3,6 +3,7 @@
 import pytest
 
 from arena.leaderboards.boards.board_cautions import say_blank
+from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.sentences import (
     LEFT_OUT,
     Move,
@@ -51,26 +52,43 @@ def test_the_first_place_is_a_set(first, models, said):
 
 
 def test_by_few_raters_or_prompts_nobody_leads():
-    assert say_first(NAMES, 5, "3 raters") == "3 raters are too few to rank 5 models"
-    assert say_first(NAMES[:1], 2, "3 raters") == "3 raters are too few to rank 2 models"
-    assert say_first(NAMES[:1], 5, "3 raters") == "3 raters are too few to rank 5 models"
+    assert say_first(NAMES, 5, "3 raters are too few") == "3 raters are too few to rank 5 models"
+    assert say_first(NAMES[:1], 2, "3 raters are too few") == "3 raters are too few to rank 2 models"
+    assert say_first(NAMES[:1], 5, "3 raters are too few") == "3 raters are too few to rank 5 models"
 
 
 @pytest.mark.parametrize(
     ("counts", "said"),
     [
-        ({"raters": 3, "effective_raters": 3.0, "prompts": 243, "effective_prompts": 240.0}, "3 raters"),
+        (
+            {"raters": 3, "effective_raters": 3.0, "prompts": 243, "effective_prompts": 240.0},
+            "3 raters are too few",
+        ),
         (
             {"raters": 73, "effective_raters": 40.0, "prompts": 9, "effective_prompts": 2.4},
-            "9 prompts (effective 2.4)",
+            "9 prompts (effective 2.4) are too few",
         ),
-        ({"raters": 1, "effective_raters": 1.0, "prompts": 80, "effective_prompts": 80.0}, ""),
+        ({"raters": 1, "effective_raters": 1.0}, "1 rater is too few"),
+        (
+            {"raters": 30, "effective_raters": 30.0, "prompts": 1, "effective_prompts": 1.0},
+            "1 prompt is too few",
+        ),
+        ({"raters": 5, "effective_raters": 4.94}, "5 raters are too few"),
+        ({"raters": 5, "effective_raters": 4.96}, ""),
         ({"raters": 20, "effective_raters": 5.0}, ""),
         ({"raters": 0, "effective_raters": None}, ""),
     ],
 )
 def test_what_is_too_little_to_rank_by(counts, said):
-    assert say_few(counts) == said
+    assert say_few(Snapshot(counts=counts, leaderboard=Leaderboard())) == said
+
+
+@pytest.mark.parametrize("source", [Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL])
+def test_a_judges_board_is_the_judges_and_asks_for_no_more_raters(source):
+    board = Leaderboard(source=source)
+    assert say_few(Snapshot(counts={"raters": 1, "effective_raters": 1.0}, leaderboard=board)) == ""
+    few = {"raters": 1, "effective_raters": 1.0, "prompts": 3, "effective_prompts": 3.0}
+    assert say_few(Snapshot(counts=few, leaderboard=board)) == "3 prompts are too few"
 
 
 def test_hard_prompts_are_told_only_when_they_change_the_first_place():
@@ -79,8 +97,11 @@ def test_hard_prompts_are_told_only_when_they_change_the_first_place():
 
 
 def test_that_nothing_can_be_ranked_isnt_said_again_of_hard_prompts():
-    top = say_first(["A", "B", "C"], 3, "3 raters")
-    assert say_hard(["A", "B"], 3, ["A", "B", "C"], "3 raters", 2, top) == "hard prompts don't change that"
+    top = say_first(["A", "B", "C"], 3, "3 raters are too few")
+    assert (
+        say_hard(["A", "B"], 3, ["A", "B", "C"], "3 raters are too few", 2, top)
+        == "hard prompts don't change that"
+    )
     assert say_hard([], 3, [], "", 0, say_first([], 3)) == "hard prompts don't change that"
     assert say_hard(["A"], 3, ["B"], "", 3, "B leads") == "on hard prompts A leads"
 

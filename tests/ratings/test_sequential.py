@@ -13,7 +13,7 @@ from ratings.sequential import (
     e_benjamini_hochberg,
     e_path,
     e_value,
-    first_decisive_votes,
+    fair_bets,
     watch_pairs,
 )
 from ratings.simulate import VoteModel, simulate_votes
@@ -137,13 +137,58 @@ def test_a_rater_bets_once_on_a_pair_with_the_first_decisive_vote():
         ],
         raters=[7, 7, 7, 7, 2, 2],
     )
-    assert first_decisive_votes(votes).tolist() == [1, 3, 4]
+    assert fair_bets(votes).tolist() == [1, 3, 4]
     watch = watch_pairs(votes)
     assert list(zip(watch.low, watch.high, watch.wins, watch.losses, strict=True)) == [
         (0, 1, 1, 1),
         (0, 2, 0, 1),
     ]
     assert watch.planned == 3
+
+
+def bets_one_by_one(votes) -> list[int]:
+    """By the definition, a row at a time."""
+    seen, found = set(), []
+    for row, (a, b, outcome) in enumerate(zip(votes.a, votes.b, votes.outcome, strict=True)):
+        pair = min(a, b), max(a, b)
+        ids = {("rater", votes.rater[row], pair), ("prompt", votes.prompt[row], pair)}
+        if outcome < 2 and not ids & seen:
+            seen |= ids
+            found.append(row)
+    return found
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([(0, 1), (1, 0), (0, 2), (2, 1)]),
+            st.sampled_from(["model_a", "model_b", "tie", "both_bad"]),
+            st.integers(0, 5),
+            st.integers(0, 5),
+        ),
+        max_size=60,
+    )
+)
+def test_neither_a_rater_nor_a_prompt_bets_twice_on_a_pair(rows):
+    sides = np.array([pair for pair, *_ in rows], dtype=np.int64).reshape(-1, 2)
+    outcomes = [outcome for _, outcome, *_ in rows]
+    rater, prompt = (np.array([row[place] for row in rows], dtype=np.int64) for place in (2, 3))
+    votes = Comparisons.of(3, sides[:, 0], sides[:, 1], outcomes, rater=rater, prompt=prompt)
+    assert fair_bets(votes).tolist() == bets_one_by_one(votes)
+
+
+def test_one_prompt_that_all_judge_alike_doesnt_fool_the_watch():
+    """Everybody votes on it first."""
+    votes = Comparisons.of(
+        2,
+        np.zeros(40, dtype=int),
+        np.ones(40, dtype=int),
+        ["model_a"] * 40,
+        rater=np.arange(40),
+        prompt=np.zeros(40, dtype=int),
+    )
+    watch = watch_pairs(votes)
+    assert (watch.wins.tolist(), watch.e.tolist()) == ([1], [1.0])
 
 
 def test_repeat_raters_with_taste_dont_fool_the_watch():

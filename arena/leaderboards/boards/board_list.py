@@ -43,7 +43,7 @@ def _listed(campaign: Campaign, boards: QuerySet[Leaderboard]) -> Listed:
     snapshot = Snapshot.objects.filter(leaderboard__in=plain).order_by(people_first, judge, "-pk").first()
     if snapshot is None:
         return Listed(campaign, None)
-    first = first_of(snapshot.standings.select_related("competitor"), snapshot.counts)
+    first = first_of(snapshot.standings.select_related("competitor"), snapshot)
     opening = opening_of(source_of(snapshot.leaderboard), snapshot, bool(snapshot.counts["simulated"]))
     return Listed(
         campaign,

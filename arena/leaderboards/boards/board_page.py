@@ -74,7 +74,7 @@ class Page:
     @property
     def marked(self) -> str:
         snapshot = self.ranking.snapshot if self.ranking else None
-        return sentences.say_marked([snapshot.counts]) if snapshot else ""
+        return sentences.say_marked([snapshot]) if snapshot else ""
 
     @property
     def titles(self) -> str:

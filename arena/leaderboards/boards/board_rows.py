@@ -87,7 +87,7 @@ class Column:
 
     @property
     def first(self) -> First:
-        return first_of(self.standings.values(), self.snapshot.counts if self.snapshot else {})
+        return first_of(self.standings.values(), self.snapshot)
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class First:
         return sentences.say_top(self.names, self.models, self.groups, self.few, self.ranked)
 
 
-def first_of(standings: Iterable[Standing], counts: Mapping[str, Any]) -> First:
+def first_of(standings: Iterable[Standing], snapshot: Snapshot | None) -> First:
     """By falling rating; where battles don't connect all models, of the group with the most battles."""
     groups: dict[int, list[Standing]] = {}
     for standing in sorted(standings, key=_place):
@@ -117,7 +117,7 @@ def first_of(standings: Iterable[Standing], counts: Mapping[str, Any]) -> First:
     group = max(groups.values(), key=lambda group: sum(standing.battles for standing in group))
     names = [s.competitor.name for s in group if s.tied_first]
     ranked = sum(s.rank_lower is not None for s in group)
-    return First(names, len(group), len(groups), sentences.say_few(counts), ranked)
+    return First(names, len(group), len(groups), sentences.say_few(snapshot) if snapshot else "", ranked)
 
 
 @dataclass(frozen=True)
@@ -332,7 +332,7 @@ def rank_words(standing: Standing) -> str:
     if standing.rank_lower is None:
         return "–"
     ends = dict.fromkeys((standing.rank_lower, standing.rank_upper))
-    return sentences.mark("–".join(map(str, ends)), standing.snapshot.counts)
+    return sentences.mark("–".join(map(str, ends)), standing.snapshot)
 
 
 def _cell(column: Column, competitor: int, axis: Axis) -> Cell:

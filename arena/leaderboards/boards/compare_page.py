@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor
 from arena.leaderboards.boards import board_cautions, board_facts
 from arena.leaderboards.boards.board_rows import Column
@@ -142,10 +143,10 @@ def names_of(boards: Iterable[Leaderboard]) -> list[str]:
     return list(seen)
 
 
-def is_a_duel(boards: QuerySet[Leaderboard]) -> bool:
-    """Two models and no more: then the page about two is the one to open."""
+def is_a_duel(campaign: Campaign, boards: QuerySet[Leaderboard]) -> bool:
+    """Two models, and none whose first vote is still to come: the page about two is the one to open."""
     newest = Snapshot.objects.filter(leaderboard__in=boards).order_by("-pk").first()
-    return newest is not None and newest.counts["competitors"] == 2
+    return newest is not None and newest.counts["competitors"] == 2 == campaign.competitors.count()
 
 
 def choose(names: Sequence[str], a: str, b: str) -> Choice:
@@ -194,7 +195,7 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
         registered=say_registered([one.column.snapshot for one in mine if one.column.snapshot]),
         plans=address_of_plans(boards[0].campaign),
         care=_care(mine, source),
-        marked=say_marked(one.duel.pair.snapshot.counts for one in found if one.duel),
+        marked=say_marked(one.duel.pair.snapshot for one in found if one.duel),
     )
 
 

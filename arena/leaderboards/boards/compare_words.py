@@ -40,8 +40,8 @@ def headline(duel: Duel, name_a: str, name_b: str, source: Source, beside_others
     margin, level = options_of(duel)
     snapshot = duel.pair.snapshot
     opening = opening_of(source, snapshot, bool(snapshot.counts["simulated"]), beside_others)
-    if few := sentences.say_few(snapshot.counts):
-        told = _("%(few)s are too few to tell %(a)s and %(b)s apart by")
+    if few := sentences.say_few(snapshot):
+        told = _("%(few)s to tell %(a)s and %(b)s apart by")
         return sentences.compose(opening, [told % {"few": few, "a": name_a, "b": name_b}])
     pairs = snapshot.pairs.filter(p__isnull=False).count()
     clauses = [say_headline(duel, name_a, name_b, margin, pairs)]
@@ -70,8 +70,8 @@ def replacement(duel: Duel, name_a: str, name_b: str, margin: float, level: floa
     answer = say_replacement(duel, name_a, name_b, margin, level, chosen.is_late)
     if not answer:
         return ""
-    few = sentences.say_few(snapshot.counts)
-    unsure = _("%(few)s are too few to rely on that.") % {"few": few} if few else ""
+    few = sentences.say_few(snapshot)
+    unsure = _("%(few)s to rely on that.") % {"few": few} if few else ""
     look = early_look(snapshot)
     early = _("Read early: %(look)s.") % {"look": say_look(look, snapshot)} if look else ""
     return " ".join(filter(None, [answer, unsure, chosen.words, early]))

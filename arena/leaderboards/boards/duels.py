@@ -152,7 +152,7 @@ def say_verdict(duel: Duel, name_a: str, name_b: str, margin: float) -> str:
 
 
 def mark_verdict(words: str, verdict: str, snapshot: Snapshot) -> str:
-    return mark(words, snapshot.counts) if verdict in FINDINGS else words
+    return mark(words, snapshot) if verdict in FINDINGS else words
 
 
 def _say_verdict(duel: Duel, name_a: str, name_b: str, margin: float) -> str:

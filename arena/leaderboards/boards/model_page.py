@@ -191,7 +191,7 @@ def build(campaign: Campaign, boards: Sequence[Leaderboard], competitor: Competi
             about=[competitor.pk],
             leave={board_cautions.MOVES},
         ),
-        marked=say_marked(snapshot.counts for snapshot in shown),
+        marked=say_marked(shown),
     )
 
 

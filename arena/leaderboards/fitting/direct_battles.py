@@ -16,7 +16,7 @@ from arena.leaderboards.fitting.comparisons import UNKNOWN, BoardRows
 from ratings.board_options import LeaderboardOptions
 from ratings.comparisons import OUTCOMES, pair_codes
 from ratings.grouped_proportions import Nets, mcnemars, net_rates, sign_tests
-from ratings.sequential import e_value, first_decisive_votes
+from ratings.sequential import e_value, fair_bets
 
 Integers = NDArray[np.int64]
 BOTH_BAD = OUTCOMES.index("both_bad")
@@ -28,7 +28,7 @@ class DirectBattles:
 
     group: the pair's place among those asked for · score: 1 won, 0 drawn, −1 lost · category: place in
     `names`, votes without a prompt under "" · on_prompt: the prompt is known · rater, prompt: cluster ids,
-    None where the board has none · bet: the vote is its rater's first decisive one on the pair.
+    None where the board has none · bet: neither its rater nor its prompt bet on the pair before.
     """
 
     n_groups: int
@@ -83,7 +83,7 @@ class DirectBattles:
             yield {"prompts": known} | test if known else None
 
     def _e_values(self) -> Iterator[dict[str, Any] | None]:
-        """Evidence that stays valid however often one looks: a bet on each rater's first decisive vote."""
+        """Evidence that stays valid however often one looks: one bet per rater and per prompt."""
         if self.bet is None:
             yield from [None] * self.n_groups
             return
@@ -221,5 +221,5 @@ def _bets(rows: BoardRows) -> NDArray[np.bool_] | None:
     if rows.comparisons.rater is None:
         return None
     bet = np.zeros(len(rows.comparisons), dtype=bool)
-    bet[first_decisive_votes(rows.comparisons)] = True
+    bet[fair_bets(rows.comparisons)] = True
     return bet

@@ -221,6 +221,11 @@ def assumptions_of(found: Reckoning) -> list[Assumption]:
             _("raters times votes, less this campaign’s repeats and gold battles"),
         ),
         Assumption(
+            _("raters vote equally often, and on prompts equally often"),
+            _("yes"),
+            _("assumed: where a few do most, the plan counts for less than it promises"),
+        ),
+        Assumption(
             _("ties, both bad among them"),
             percent(found.tie_share),
             measured % {"n": f"{found.tied_votes:,}"} if found.tied_votes else assumed,

@@ -76,9 +76,9 @@ def _of_board(column: Column, snapshot: Snapshot, named: bool, draft: Draft) -> 
     duels.sort(key=lambda duel: (PLACES.get(duel.pair.verdict, len(PLACES)), -abs(duel.pair.difference or 0)))
     board = _("On the board %(board)s: ") % {"board": column.heading} if named else ""
     draft.say(board + " ".join(_say_verdicts(duels, margin)))
-    if few := say_few(snapshot.counts):
+    if few := say_few(snapshot):
         told = {"mark": UNSURE, "few": few}
-        draft.say(_("%(mark)s %(few)s are too few to rely on these verdicts.") % told)
+        draft.say(_("%(mark)s %(few)s to rely on these verdicts.") % told)
     caption = _("%(board)s: every pair at the margin of %(margin)s points")
     if len(duels) > PAIRS_SHOWN:
         caption = _("%(board)s: pairs at the margin of %(margin)s points, of %(all)s the first %(shown)d")

@@ -211,7 +211,7 @@ def _undecided(matter: Matter, draft: Draft) -> None:
     told = [[mark_verdict(str(words[verdict]), verdict, matter.snapshot), n] for verdict, n in verdicts]
     draft.lay_out([_("Verdict"), _("Pairs")], told, file="report-verdicts", values=verdicts)
     _open_pairs(pairs, matter.snapshot, draft)
-    draft.say(sentences.say_marked([matter.snapshot.counts]))
+    draft.say(sentences.say_marked([matter.snapshot]))
     draft.list_out(
         [f"{one.text} ({one.boards})" if one.boards else one.text for one in matter.page.care.every],
         _("To be careful about"),

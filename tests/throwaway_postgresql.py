@@ -15,6 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 FAST = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "max_connections=200")
+# A test's rows aren't committed: autovacuum would note each table as empty, and what is planned by that can
+# take hours on the rows a test has just filled in. Never looked at, a table is taken by its size.
+STEADY = ("autovacuum=off",)
 MISSING = "PostgreSQL's server isn't installed (Debian, Ubuntu: apt install postgresql)"
 
 
@@ -52,7 +55,8 @@ def cluster() -> Iterator[str]:
     if os.geteuid() == 0:
         shutil.chown(folder, "postgres", "postgres")
     data, port = folder / "data", free_port()
-    settings = f"-c listen_addresses=127.0.0.1 -p {port} -k {folder} " + " ".join(f"-c {s}" for s in FAST)
+    settings = f"-c listen_addresses=127.0.0.1 -p {port} -k {folder} "
+    settings += " ".join(f"-c {setting}" for setting in (*FAST, *STEADY))
     try:
         as_server(bin_ / "initdb", "-D", data, "-U", "tiltyard", "-A", "trust", "-E", "UTF8", "--no-sync")
         as_server(bin_ / "pg_ctl", "-D", data, "-o", settings, "-l", folder / "log", "-w", "start")

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from arena.counted import counted
 from arena.leaderboards.models import Leaderboard, Snapshot
-from arena.leaderboards.plans.looks import cast
+from arena.leaderboards.plans.looks import FINAL, Look, registered_look
 from arena.percent import percent
 
 
@@ -44,10 +44,20 @@ def _registered(snapshot: Snapshot) -> str:
         return "Exploratory"
     frozen = f"{plan.frozen_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     line = f"Registered under analysis plan {plan.version}, frozen {frozen}, SHA-256 {plan.sha256}"
-    board = snapshot.leaderboard
-    if plan.votes is None or board.source not in (Leaderboard.Source.RATERS, Leaderboard.Source.COMBINED):
-        return line
-    return f"{line}. At {cast(snapshot.counts):,} of {counted(plan.votes, 'planned vote')}"
+    look = registered_look(snapshot)
+    return line if look is None else f"{line}. {_which(look)}"
+
+
+def _which(look: Look) -> str:
+    """Final and later looks both have as many votes as planned: the number alone tells neither."""
+    at = f"at {counted(look.got, 'vote')}"
+    if look.planned is not None:
+        at = f"at {look.got:,} of {counted(look.planned, 'planned vote')}"
+    if look.is_interim:
+        return f"Interim look {at}"
+    if look.kind == FINAL:
+        return f"Final look {at}"
+    return f"Later than the final look (snapshot {look.final}), {at}"
 
 
 MODELS = {

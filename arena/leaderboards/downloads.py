@@ -149,7 +149,7 @@ _TABLES: dict[str, tuple[dict[str, str], Callable[[Snapshot], Iterator[Row]]]] =
     "cautions": (_CAUTIONS, _cautions),
 }
 TABLES = tuple(_TABLES)
-# Pairs and categories are kept for a leaderboard's newest snapshot alone.
+# Kept for a leaderboard's newest snapshot alone, pairs also for a registered board's final one.
 OF_NEWEST = ("pairs", "categories")
 
 

@@ -198,7 +198,7 @@ class PairResult(models.Model):
     """Two competitors of a snapshot, `first` with the smaller id; first less second, in points.
 
     Pairs, categories and charts are what follows from a snapshot's rows: they are kept for a leaderboard's
-    newest snapshot alone.
+    newest snapshot alone, pairs also for the final look of a registered board.
     """
 
     class Verdict(models.TextChoices):

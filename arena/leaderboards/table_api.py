@@ -68,8 +68,12 @@ class TableView(APIView):
 
 
 def look_whether_kept(snapshot: Snapshot, table: str) -> None:
-    if table in downloads.OF_NEWEST and snapshot != snapshot.leaderboard.snapshots.first():
-        raise NotFound(f"{table.capitalize()} are kept for a leaderboard's newest snapshot alone.")
+    if table not in downloads.OF_NEWEST or snapshot == snapshot.leaderboard.snapshots.first():
+        return
+    if table == "pairs" and snapshot.pairs.exists():  # a final look's
+        return
+    also = ", and for a registered board's final one" if table == "pairs" else " alone"
+    raise NotFound(f"{table.capitalize()} are kept for a leaderboard's newest snapshot{also}.")
 
 
 class SnapshotTable(TableView):

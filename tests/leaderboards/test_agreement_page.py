@@ -68,8 +68,10 @@ def test_peoples_alpha_and_agreement_are_those_of_the_table_of_their_votes(overl
             {"estimate": 0.65, "lower": 0.5, "upper": 0.8},
             "isn’t settled: κ is 0.65 (0.50 … 0.80), and could be",
         ),
-        ({"estimate": 0.5, "lower": None, "upper": None}, "isn’t settled: κ is 0.50, and could be"),
-        ({"estimate": 0.9, "lower": None, "upper": None}, ""),
+        ({"estimate": 0.5, "lower": None, "upper": None}, "isn’t settled: κ is 0.50, of too little"),
+        ({"estimate": 0.9, "lower": None, "upper": None}, "isn’t settled: κ is 0.90, of too little"),
+        ({"estimate": 1.0, "lower": 1.0, "upper": 1.0, "clusters": 6}, "isn’t settled: κ is 1.00, of too"),
+        ({"estimate": 1.0, "lower": 1.0, "upper": 1.0, "clusters": 20}, ""),
         ({"estimate": 0.8, "lower": 0.7, "upper": 0.9}, ""),
     ],
 )
@@ -184,3 +186,30 @@ def test_figures_are_computed_anew_with_a_snapshot_and_say_until_then_that_votes
     take_snapshot(default_leaderboard(small.campaign, BOARDS[0], None))
     assert [campaign_agreement.compute_due(), campaign_agreement.compute_due()] == [1, 0]
     assert "Votes came since" not in page_of(signed_in, small)
+
+
+def test_one_answer_throughout_is_not_taken_for_nobody_compared(overlapping, signed_in):
+    from arena.leaderboards.report.report_agreement import _about_people
+
+    small = overlapping(8)
+    stored = campaign_agreement.compute(small.campaign)
+    people = stored.figures["people"]
+    people["two"]["kappa"] = people["alpha"] = None
+    stored.save()
+    told = "All 60 pairs of verdicts about the same responses are of one and the same answer"
+    assert told in page_of(signed_in, small)
+    assert _about_people(people, 0.6).startswith(told)
+    assert _about_people({"two": None, "alpha": None}, 0.6).startswith("No two people saw the same responses")
+
+
+def test_agreement_on_few_prompts_says_on_how_few(overlapping, signed_in):
+    from arena.leaderboards.report.report_agreement import _about_people
+
+    small = overlapping(20)
+    stored = campaign_agreement.compute(small.campaign)
+    assert "too few" not in page_of(signed_in, small)
+    people = stored.figures["people"]
+    people["two"]["every"]["clusters"] = 3
+    stored.save()
+    assert "3 prompts: too few" in page_of(signed_in, small)
+    assert "That rests on 3 prompts, which are too few to rely on." in _about_people(people, 0.6)

@@ -571,7 +571,7 @@ def test_the_page_shows_figures_with_interval_and_n(small, ask, raters, signed_i
     assert "66.7\u00a0%" in text
     assert "4 / 6" in text
     for words in (
-        "two people with each other (the ceiling)",
+        "two people with each other",
         "always the longer one",
         "By category",
         "refused",

@@ -151,7 +151,7 @@ def test_pairs_of_an_older_snapshot_are_gone_and_it_says_so(joust, signed_in, ca
     taken(small)
     ravi = signed_in("ravi")
     gone = ravi.get(f"{API}/snapshots/{older.pk}/pairs.csv")
-    assert gone.status_code == 404 and "newest snapshot alone" in gone.json()["detail"]
+    assert gone.status_code == 404 and "newest snapshot" in gone.json()["detail"]
     assert ravi.get(f"{API}/snapshots/{older.pk}/standings.csv").status_code == 200
 
 

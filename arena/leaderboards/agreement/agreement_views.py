@@ -10,13 +10,14 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from arena.battles.models import Vote
 from arena.campaigns.models import Campaign
 from arena.leaderboards.agreement.agreement_models import CampaignAgreement
-from arena.leaderboards.agreement.judge_figures import has_interval, level_of
+from arena.leaderboards.agreement.judge_figures import has_interval, is_a_point, level_of, say_few_prompts
 from arena.leaderboards.boards.board_cautions import about_texts
 from arena.leaderboards.sentences import written
 from arena.leaderboards.understood import understands
@@ -45,6 +46,7 @@ COLUMNS = {
     "pairs": "count",
     "decisive_pairs": "count",
     "level": "text",
+    "prompts": "count",
 }
 """Of the tables' files: name to kind; a line's `values` stand in their order."""
 PEOPLE = "people"
@@ -61,6 +63,7 @@ class Line:
     kappa: str
     alpha: str
     level: str
+    few: str
     values: tuple[Any, ...]
 
 
@@ -102,6 +105,8 @@ def board_agreement(request: HttpRequest, campaign: str) -> HttpResponse:
             "texts": say_texts(figures),
             "level": level_of(found, below),
             "found": _number(found),
+            "bare": found is not None and (not has_interval(found) or is_a_point(found)),
+            "one_answer": one_answer(figures["people"]),
             "below": below,
             "left_out": figures["pairs"] - figures["looked_at"],
             "is_behind": known.is_behind,
@@ -128,6 +133,21 @@ def people_agree(people: dict[str, Any]) -> dict[str, Any] | None:
     return (people["two"] or {}).get("kappa") or people["alpha"]
 
 
+def one_answer(people: dict[str, Any]) -> str:
+    """Where κ and α aren't defined because all said the same, which is no sign that nobody was compared."""
+    if people_agree(people) is not None or people["two"] is None:
+        return ""
+    n = int(people["two"]["every"]["n"])
+    words = ngettext(
+        "In the one pair of verdicts about the same responses both are the same: one answer alone leaves κ"
+        " undefined, and how far people agree beyond chance isn’t known.",
+        "All %(n)s pairs of verdicts about the same responses are of one and the same answer: that leaves κ"
+        " undefined, and how far people agree beyond chance isn’t known.",
+        n,
+    )
+    return words % {"n": f"{n:,}"}
+
+
 def lines(figures: dict[str, Any], below: float) -> Iterator[Line]:
     people = figures["people"]
     both = (PEOPLE, PEOPLE)
@@ -148,8 +168,8 @@ def _line(
     alpha: dict[str, Any] | None = None,
 ) -> Line:
     if found is None:
-        nothing = (None,) * (len(COLUMNS) - len(who) - 3)
-        return Line(label, "0", NONE, NONE, NONE, NONE, "", (*who, *nothing, 0, 0, ""))
+        nothing = (None,) * (len(COLUMNS) - len(who) - 4)
+        return Line(label, "0", NONE, NONE, NONE, NONE, "", "", (*who, *nothing, 0, 0, "", 0))
     kappa, every, decisive = found["kappa"], found["every"], found["decisive"]
     level = level_of(kappa, below)
     numbers = (number for one in (kappa, alpha, every, decisive) for number in three(one))
@@ -161,7 +181,11 @@ def _line(
         kappa=_number(kappa),
         alpha=_number(alpha),
         level=level,
-        values=(*who, *numbers, int(every["n"]), int(decisive["n"]) if decisive else 0, level),
+        few=say_few_prompts(found),
+        values=(
+            *(*who, *numbers, int(every["n"]), int(decisive["n"]) if decisive else 0),
+            *(level, every.get("clusters")),
+        ),
     )
 
 
@@ -188,7 +212,7 @@ def _number(found: dict[str, Any] | None) -> str:
 
 def _with_ends(told: str, found: dict[str, Any], say: Callable[[float], str]) -> str:
     """The figure alone where there is no interval, or where both ends stored are the figure itself."""
-    if not has_interval(found) or found["lower"] == found["upper"]:
+    if not has_interval(found) or is_a_point(found):
         return told
     # A narrow table breaks the line before the interval, never in it.
     return f"{told} ({say(found['lower'])}\u00a0…\u00a0{say(found['upper'])})"

@@ -18,13 +18,17 @@ from arena.leaderboards.agreement.card_rows import (
     of_share,
     tenths,
 )
-from arena.leaderboards.agreement.judge_figures import LOW, TOLERABLE, kappa_with_ends, level_of
+from arena.leaderboards.agreement.judge_figures import (
+    FEW_PROMPTS,
+    LOW,
+    TOLERABLE,
+    kappa_with_ends,
+    level_of,
+)
 from arena.leaderboards.boards.board_cautions import about_texts
 from arena.percent import percent
 
 Plain = dict[str, Any]
-# Below so many prompts an agreement says little, whatever it is.
-FEW_PROMPTS = 10
 TOLERABLE_PERCENT = percent(TOLERABLE)
 # First less second, over all calls: a third of them go by the place. The swap check makes unstable ties of
 # most such findings, and of those that are left some agree in both orders by chance.
@@ -161,7 +165,7 @@ def _agreement(found: Plain) -> Iterator[AgreementRow]:
     names = {
         "votes": _("this judge, with each vote"),
         "majority": _("this judge, with the majority of three or more"),
-        "people": _("two people with each other (the ceiling)"),
+        "people": _("two people with each other"),
         "longer": _("always the longer one"),
         "first": _("always the one people saw first"),
     }

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from django.utils.translation import ngettext
 
 from arena.leaderboards.agreement.judged_battles import Asked, Bill, CanaryReply, Finding, Pair, Text
 from arena.leaderboards.sentences import written
@@ -57,15 +58,38 @@ def has_interval(found: Plain) -> bool:
     return found["lower"] is not None and found["upper"] is not None and (counted is None or counted >= 2)
 
 
+def is_a_point(found: Plain) -> bool:
+    """Nothing varied from prompt to prompt, which of a few says little."""
+    return bool(found["lower"] == found["upper"])
+
+
+FEW_PROMPTS = 10
+"""Agreement on fewer different prompts means little, as ratings by fewer do."""
+
+
+def few_prompts(found: Plain | None) -> int:
+    """How many, where they are too few to rely on the agreement; else, and where nothing was compared, 0."""
+    clusters = (found["every"].get("clusters") if found else None) or 0
+    return clusters if clusters < FEW_PROMPTS else 0
+
+
+def say_few_prompts(found: Plain | None) -> str:
+    n = few_prompts(found)
+    words = ngettext("%(n)d prompt: too few", "%(n)d prompts: too few", n)
+    return words % {"n": n} if n else ""
+
+
 LOW, MAYBE_LOW = "low", "maybe"
 
 
 def level_of(found: Plain | None, below: float) -> str:
-    """LOW where the whole interval lies below, MAYBE_LOW where it doesn't settle that; else empty."""
+    """LOW where the whole interval lies below, MAYBE_LOW where it doesn't settle that, or there is none; else
+    empty.
+    """
     if found is None:
         return ""
-    if not has_interval(found):
-        return MAYBE_LOW if found["estimate"] < below else ""
+    if not has_interval(found) or (is_a_point(found) and (found.get("clusters") or 0) < FEW_PROMPTS):
+        return MAYBE_LOW
     if found["upper"] < below:
         return LOW
     return MAYBE_LOW if found["lower"] < below else ""

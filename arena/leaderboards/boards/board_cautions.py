@@ -18,7 +18,7 @@ from arena.leaderboards.boards.board_sources import Source
 from arena.leaderboards.boards.caution_codes import code_of
 from arena.leaderboards.boards.meeting_words import about_meetings
 from arena.leaderboards.models import Leaderboard, Snapshot
-from arena.leaderboards.plans.looks import early_look, say_early
+from arena.leaderboards.plans.looks import other_look, say_other
 from arena.leaderboards.style_words import feature
 from arena.percent import percent
 from ratings.warnings_in_words import ABOUT_SOME, GROUPS
@@ -132,8 +132,8 @@ def _cautions(
     column: Column, snapshot: Snapshot, about: Collection[int], leave: Collection[str]
 ) -> Iterator[Said]:
     counts = snapshot.counts
-    if (look := early_look(snapshot)) is not None:
-        yield "interim_look", say_early(look)
+    if (look := other_look(snapshot)) is not None:
+        yield say_other(look)
     if ALONE not in leave and not counts.get("combined", {"used": True})["used"]:
         yield "no_judge_heard", _("No judge is heard here: these are the votes of people alone.")
     yield from about_texts(counts)

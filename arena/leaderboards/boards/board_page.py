@@ -36,7 +36,7 @@ from arena.leaderboards.boards.board_sources import (
 from arena.leaderboards.boards.board_view import WHOLE, Part, View, part_of
 from arena.leaderboards.intervals import Axis
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
-from arena.leaderboards.plans.looks import say_newer
+from arena.leaderboards.plans.looks import know_looks, say_newer
 from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
 from arena.leaderboards.style_words import say_typical
 
@@ -129,6 +129,7 @@ def build(
     interval = interval if interval in INTERVALS else INTERVALS[0]
     columns = columns_of(boards, source, interval)
     snapshots = [column.snapshot for column in columns if column.snapshot]
+    know_looks(snapshots)
     simulated = board_facts.say_simulated(snapshots)
     ranking = chosen_of(columns, asked)
     axis, placed = axis_of(columns), placed_of(columns, ranking)

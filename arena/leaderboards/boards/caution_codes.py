@@ -34,7 +34,7 @@ WARNINGS = (
 )
 OURS = (
     *("simulated", "registered", "exploratory", "amended"),
-    *("rank_sets", "one_judge", "panel", "few_votes", "interim_look", "no_judge_heard"),
+    *("rank_sets", "one_judge", "panel", "few_votes", "interim_look", "later_look", "no_judge_heard"),
     *("same_texts", "same_texts_independent", "own_error", "draws", "order_hangs"),
     *("joined_by_one", "met_few", "hub"),
     *("one_sided", "sparse_feature", "no_moves", "moves_mean", "blank_responses"),

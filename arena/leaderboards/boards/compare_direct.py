@@ -23,11 +23,14 @@ from arena.leaderboards.boards.duels import (
     three,
 )
 from arena.leaderboards.intervals import Estimate
+from arena.leaderboards.plans.looks import plan_and_look
 
 MCNEMAR_EXACT_BELOW = 25
 """Prompts that went one way or the other; from so many on the test is the mid-p one (ratings.proportions)."""
 DIRECT = {
     "snapshot": "count",
+    "plan": "count",
+    "look": "text",
     "wins": "count",
     "losses": "count",
     "ties": "count",
@@ -140,6 +143,7 @@ def direct_of(duel: Duel) -> Direct:
         e="" if bet is None else _say_e(bet["e"]),
         values=(
             snapshot.pk,
+            *plan_and_look(snapshot),
             duel.wins,
             duel.losses,
             duel.ties - direct["both_bad"],

@@ -42,6 +42,7 @@ from arena.leaderboards.boards.duels import (
 )
 from arena.leaderboards.intervals import Axis, Estimate, Mark, Tick, shared_axis
 from arena.leaderboards.models import Leaderboard, PairResult, Snapshot
+from arena.leaderboards.plans.looks import plan_and_look
 from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
 from arena.leaderboards.sentences import say_marked, signed
 
@@ -49,6 +50,8 @@ BOARDS = {
     "source": "text",
     "board": "text",
     "snapshot": "count",
+    "plan": "count",
+    "look": "text",
     "difference": "number",
     "lower": "number",
     "upper": "number",
@@ -244,9 +247,10 @@ def _board_of(one: _Found) -> dict[str, str]:
     return {"source": one.source.title, "board": one.column.heading, "key": one.column.board.name}
 
 
-def _where(one: _Found) -> tuple[str, str, int | None]:
+def _where(one: _Found) -> tuple[str | int | None, ...]:
     snapshot = one.column.snapshot
-    return one.source.key, one.column.board.name, snapshot.pk if snapshot else None
+    told = (snapshot.pk, *plan_and_look(snapshot)) if snapshot else (None, None, None)
+    return one.source.key, one.column.board.name, *told
 
 
 def _no_pair(one: _Found) -> Line:

@@ -20,8 +20,8 @@ from arena.leaderboards.boards.duels import (
     say_shares,
     tie_odds_of,
 )
-from arena.leaderboards.models import PairResult
-from arena.leaderboards.plans.looks import early_look, say_look
+from arena.leaderboards.models import PairResult, Snapshot
+from arena.leaderboards.plans.looks import other_look, say_look
 from arena.leaderboards.plans.registration_words import chosen_margin
 from arena.percent import percent
 from ratings.scale import expected_score
@@ -72,9 +72,16 @@ def replacement(duel: Duel, name_a: str, name_b: str, margin: float, level: floa
         return ""
     few = sentences.say_few(snapshot)
     unsure = _("%(few)s to rely on that.") % {"few": few} if few else ""
-    look = early_look(snapshot)
-    early = _("Read early: %(look)s.") % {"look": say_look(look, snapshot)} if look else ""
-    return " ".join(filter(None, [answer, unsure, chosen.words, early]))
+    return " ".join(filter(None, [answer, unsure, chosen.words, _say_when(snapshot)]))
+
+
+def _say_when(snapshot: Snapshot) -> str:
+    """That the answer was read before the look that the plan speaks of, or after it; of that one nothing."""
+    look = other_look(snapshot)
+    if look is None:
+        return ""
+    words = _("Read early: %(look)s.") if look.is_interim else _("Read late: %(look)s.")
+    return words % {"look": say_look(look, snapshot)}
 
 
 def options_of(duel: Duel | None) -> tuple[float, float]:

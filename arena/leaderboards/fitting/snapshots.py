@@ -37,6 +37,7 @@ from arena.leaderboards.models import (
     SnapshotRun,
     Standing,
 )
+from arena.leaderboards.plans.looks import finals_of
 from arena.leaderboards.plans.registration import options_of, plans_of, registered_under
 from arena.leaderboards.schedule import request_snapshot
 from arena.settled import UnsettledError
@@ -63,7 +64,8 @@ class LostClaimError(Exception):
 class Computed:
     """A snapshot before it is stored, in plain data: keyword arguments of its rows.
 
-    pairs, category_ratings, weights: kept for the newest snapshot alone, and so no part of a replay ·
+    pairs, category_ratings, weights: kept for the newest snapshot (and pairs for the final look), and so no
+    part of a replay ·
     style_left_out: which features style control leaves out, and why; its warnings say it in words.
     """
 
@@ -271,9 +273,13 @@ def publish(run: SnapshotRun, computed: Computed, cutoff: Cutoff, seed: int) -> 
 
 
 def _replace_derived(snapshot: Snapshot, computed: Computed) -> None:
-    """Pairs and categories of the newest snapshot, and no older ones: they can be computed again."""
-    for model in (PairResult, CategoryRating, SnapshotChart):
-        model._default_manager.filter(snapshot__leaderboard=snapshot.leaderboard_id).delete()
+    """Pairs and categories of the newest snapshot, and no older ones: they can be computed again. Only the
+    pairs of a final look stay, for they answer the plan's question.
+    """
+    of_board = {"snapshot__leaderboard": snapshot.leaderboard_id}
+    for model in (CategoryRating, SnapshotChart):
+        model._default_manager.filter(**of_board).delete()
+    PairResult.objects.filter(**of_board).exclude(snapshot__in=finals_of(snapshot.leaderboard)).delete()
     plain_rows.insert(PairResult, computed.pairs, snapshot_id=snapshot.pk)
     plain_rows.insert(CategoryRating, computed.category_ratings, snapshot_id=snapshot.pk)
 
@@ -288,6 +294,15 @@ def replay(snapshot: Snapshot) -> tuple[Computed, Computed]:
     read = rows_to_fit if "whole_board" in snapshot.counts else rows_of
     rows = read(snapshot.leaderboard, cutoff)
     return stored, fit(rows, LeaderboardOptions(**known), cutoff)
+
+
+def keep_pairs(snapshot: Snapshot, again: Computed) -> bool:
+    """Of a final look that has none, as versions left it that kept the newest snapshot's alone."""
+    with transaction.atomic():
+        if snapshot.pairs.exists() or snapshot.pk not in finals_of(snapshot.leaderboard):
+            return False
+        plain_rows.insert(PairResult, again.pairs, snapshot_id=snapshot.pk)
+    return True
 
 
 def stored_in(snapshot: Snapshot) -> Computed:

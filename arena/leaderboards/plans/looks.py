@@ -88,13 +88,32 @@ def look_of(snapshot: Snapshot, plan: AnalysisPlan) -> Look | None:
     return Look(snapshot.pk, cast(snapshot.counts), plan.votes, final, leaderboard.campaign.is_closed)
 
 
-def early_look(snapshot: Snapshot) -> Look | None:
-    """The look at a registered board if it is an interim one; with as many votes as planned none is."""
+def other_look(snapshot: Snapshot) -> Look | None:
+    """The look at a registered board if it isn't the final one, of which the plan speaks."""
+    look = registered_look(snapshot)
+    return look if look and look.kind != FINAL else None
+
+
+def registered_look(snapshot: Snapshot) -> Look | None:
     plan = snapshot.registered_plan
-    if plan is None or (plan.votes is not None and cast(snapshot.counts) >= plan.votes):
+    return None if plan is None else look_of(snapshot, plan)
+
+
+def plan_and_look(snapshot: Snapshot) -> tuple[int | None, str | None]:
+    """For the rows of a file: the version of the plan it is registered under, and the kind of its look."""
+    plan, look = snapshot.registered_plan, registered_look(snapshot)
+    return None if plan is None else plan.version, None if look is None else look.kind
+
+
+def final_under(plan: AnalysisPlan | None, leaderboard: Leaderboard) -> Snapshot | None:
+    """The snapshot that answers the plan's question, whatever was taken after it; None: there is none yet."""
+    if plan is None or plan.came_from_file or leaderboard.pk is None:
         return None
-    look = look_of(snapshot, plan)
-    return look if look and look.is_interim else None
+    newest = leaderboard.snapshots.filter(plan=plan).order_by("-pk").first()
+    look = newest and look_of(newest, plan)
+    if not look or look.final is None:
+        return None
+    return Snapshot.objects.select_related("leaderboard__campaign", "plan").get(pk=look.final)
 
 
 def _finals_of_before(snapshot: Snapshot, plan: AnalysisPlan) -> Iterator[int]:
@@ -281,6 +300,23 @@ def say_early(look: Look) -> str:
     if look.planned is None:
         return _("An interim look, while votes may still come: %(rest)s") % {"rest": rest}
     return _("An interim look at %(got)s of %(planned)s: %(rest)s") % (_counts(look) | {"rest": rest})
+
+
+def say_other(look: Look) -> tuple[str, str]:
+    """The same of a look that came too early, or too late: the caution's code, and its sentence."""
+    if look.is_interim:
+        return "interim_look", say_early(look)
+    words = _(
+        "Later than the final look, which is snapshot %(final)d: that one answers the registered question."
+        " Whoever went on had seen its numbers, and no test here allows for that."
+    )
+    return "later_look", words % {"final": look.final}
+
+
+def finals_of(leaderboard: Leaderboard) -> list[int]:
+    """Numbers of the final snapshots, one for each plan that the board was registered under."""
+    plans = AnalysisPlan.objects.filter(snapshots__leaderboard=leaderboard).distinct()
+    return [final.pk for plan in plans if (final := final_under(plan, leaderboard)) is not None]
 
 
 def say_newer(snapshot: Snapshot) -> str:

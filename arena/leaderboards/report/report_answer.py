@@ -22,7 +22,14 @@ from arena.leaderboards.boards.duels import (
 )
 from arena.leaderboards.models import PairResult, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
-from arena.leaderboards.plans.looks import look_of, say_early, say_look
+from arena.leaderboards.plans.looks import (
+    final_under,
+    look_of,
+    plan_and_look,
+    registered_look,
+    say_early,
+    say_look,
+)
 from arena.leaderboards.plans.reckoning import reckon, say_answer
 from arena.leaderboards.plans.registration_words import chosen_margin, say_late
 from arena.leaderboards.report.report_draft import Draft, Matter, interval_heading
@@ -62,8 +69,33 @@ def answer(matter: Matter, draft: Draft) -> None:
             draft.say(words % {"board": column.heading, "reason": column.reason})
     for column in columns:
         if column.snapshot is not None:
-            _of_board(column, column.snapshot, len(columns) > 1, draft)
+            _of_board(column, _answering(column, column.snapshot, plan, draft), len(columns) > 1, draft)
     _planned(matter, plan, draft)
+
+
+def _answering(column: Column, newest: Snapshot, plan: AnalysisPlan, draft: Draft) -> Snapshot:
+    """The final snapshot, where there is one; whatever was taken after it answers nothing registered."""
+    final = final_under(plan, newest.leaderboard)
+    look = None if final is None else registered_look(final)
+    if final is None or look is None or final == newest:
+        return newest
+    words = {"board": column.heading, "final": final.pk, "newest": newest.pk}
+    if final.pairs.exists():
+        words |= {"look": say_look(look, final)}
+        told = _(
+            "%(board)s: answered by the final look, snapshot %(final)d (%(look)s). Snapshot %(newest)d, which"
+            " came after it, isn’t asked."
+        )
+        draft.say(told % words)
+        return final
+    told = _(
+        "%(board)s: the pairs of the final look, snapshot %(final)d, weren’t kept, so that the registered"
+        " answer is missing here until “replay_snapshot %(final)d” has computed them again. What follows is"
+        " of snapshot %(newest)d, later than the final look, and exploratory."
+    )
+    draft.missing.append(told % words)
+    draft.say(told % words)
+    return newest
 
 
 def _of_board(column: Column, snapshot: Snapshot, named: bool, draft: Draft) -> None:
@@ -82,6 +114,7 @@ def _of_board(column: Column, snapshot: Snapshot, named: bool, draft: Draft) -> 
     caption = _("%(board)s: every pair at the margin of %(margin)s points")
     if len(duels) > PAIRS_SHOWN:
         caption = _("%(board)s: pairs at the margin of %(margin)s points, of %(all)s the first %(shown)d")
+    look = plan_and_look(snapshot)
     words = {"board": column.heading, "margin": f"{margin:g}", "all": f"{len(duels):,}", "shown": PAIRS_SHOWN}
     head = [_("A"), _("B"), _("A less B"), interval_heading(), _("Verdict, all pairs"), _("p (Holm)")]
     draft.lay_out(
@@ -89,7 +122,7 @@ def _of_board(column: Column, snapshot: Snapshot, named: bool, draft: Draft) -> 
         [_row(duel, margin) for duel in duels[:PAIRS_SHOWN]],
         caption % words,
         file="report-answers",
-        values=[(column.board.name, snapshot.pk, *_values(duel)) for duel in duels[:PAIRS_SHOWN]],
+        values=[(column.board.name, snapshot.pk, *look, *_values(duel)) for duel in duels[:PAIRS_SHOWN]],
     )
     draft.say(
         _(
@@ -174,7 +207,8 @@ ANSWERS = {
 
 def _planned(matter: Matter, plan: AnalysisPlan, draft: Draft) -> None:
     """What was planned beside what came of it, on the first of the boards."""
-    snapshot, none = matter.snapshot, "–"
+    newest, none = matter.snapshot, "–"
+    snapshot = (newest and final_under(plan, newest.leaderboard)) or newest
     look = None if snapshot is None else look_of(snapshot, plan)
     found = reckon(plan)
     finds = _("%(points)s points") % {"points": f"{found.points:.0f}"} if found and found.points else none
@@ -208,6 +242,7 @@ def _planned(matter: Matter, plan: AnalysisPlan, draft: Draft) -> None:
     if found is not None:
         draft.say(say_answer(found))
     if look is not None and snapshot is not None and snapshot.registered_plan == plan:
-        draft.say(_("This snapshot: %(look)s.") % {"look": say_look(look, snapshot)})
+        which = {"snapshot": snapshot.pk, "look": say_look(look, snapshot)}
+        draft.say(_("Snapshot %(snapshot)d: %(look)s.") % which)
         if look.is_interim:
             draft.say(say_early(look))

@@ -8,6 +8,8 @@ from arena.leaderboards.charts.chart_files import CHARTS
 from arena.leaderboards.reading import reader_page
 from arena.leaderboards.style_words import WORTH
 
+_LOOK = {"plan": "count", "look": "text"}
+"""What a snapshot is registered under, and which look it is (looks.plan_and_look)."""
 _PAIR = {
     "model_a": "text",
     "model_b": "text",
@@ -50,7 +52,14 @@ FILES = {
         "losses": "count",
         "ties": "count",
     },
-    "report-answers": {"board": "text", "snapshot": "count", **_PAIR, "a_for_b": "text", "b_for_a": "text"},
+    "report-answers": {
+        "board": "text",
+        "snapshot": "count",
+        **_LOOK,
+        **_PAIR,
+        "a_for_b": "text",
+        "b_for_a": "text",
+    },
     "report-planned": {"what": "text", "planned": "number", "reached": "number"},
     "report-ratings": {
         "snapshot": "count",

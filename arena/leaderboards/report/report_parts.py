@@ -20,6 +20,7 @@ from arena.leaderboards.charts import chart_page
 from arena.leaderboards.charts.chart_files import values_of
 from arena.leaderboards.citation import cite
 from arena.leaderboards.models import PairResult, Snapshot, SnapshotChart, Standing
+from arena.leaderboards.plans.looks import LATER, registered_look, say_look
 from arena.leaderboards.plans.registration_words import say_late
 from arena.leaderboards.reading.reader_page import failure_values, failures_by_model, read_competitor
 from arena.leaderboards.reading.reading_models import Reading
@@ -92,6 +93,7 @@ def _headline(matter: Matter, draft: Draft) -> None:
     if matter.snapshot is None:
         draft.missing.append(_("A board: no snapshot has been taken."))
         return
+    draft.say(_later(matter))
     draft.say(matter.page.sentence)
     draft.say(" · ".join(" ".join(filter(None, (f.before, f.figure, f.after))) for f in matter.page.facts))
     draft.lay_out(
@@ -119,6 +121,15 @@ def _headline(matter: Matter, draft: Draft) -> None:
     draft.say(matter.page.marked)
     _draw(matter, draft, "ratings")
     say_agreement(matter, draft)
+
+
+def _later(matter: Matter) -> str:
+    """Where part five's answer is an earlier snapshot's, and the numbers beside it aren't."""
+    look = None if matter.snapshot is None else registered_look(matter.snapshot)
+    if matter.snapshot is None or look is None or look.kind != LATER:
+        return ""
+    words = {"snapshot": matter.snapshot.pk, "look": say_look(look, matter.snapshot)}
+    return _("What follows is of snapshot %(snapshot)d, %(look)s.") % words
 
 
 def _breakdowns(matter: Matter, draft: Draft) -> None:
@@ -204,6 +215,7 @@ def _undecided(matter: Matter, draft: Draft) -> None:
     if matter.snapshot is None:
         draft.missing.append(_("Pairs to tell apart: no snapshot has been taken."))
         return
+    draft.say(_later(matter))
     pairs = matter.snapshot.pairs.select_related("first", "second")
     counted = dict(pairs.order_by().values_list("verdict").annotate(n=Count("pk")))
     words = dict(PairResult.Verdict.choices)

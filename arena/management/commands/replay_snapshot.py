@@ -3,7 +3,7 @@ from hashlib import sha256
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from arena.leaderboards.fitting.code_version import code_version
-from arena.leaderboards.fitting.snapshots import differences, replay
+from arena.leaderboards.fitting.snapshots import differences, keep_pairs, replay
 from arena.leaderboards.models import Snapshot
 
 
@@ -23,6 +23,8 @@ class Command(BaseCommand):
         self.stdout.write(f"replayed {after}  by {code_version()}")
         if before == after:
             self.stdout.write(f"snapshot {snapshot.pk} replays to the same bytes")
+            if keep_pairs(snapshot, again):
+                self.stdout.write("its pairs are stored again, for it is the final look of its analysis plan")
             return
         raise CommandError(explain(snapshot, differences(stored, again)))
 

@@ -1,5 +1,6 @@
 import uuid
 from datetime import timedelta
+from functools import cached_property
 from typing import Any
 
 from django.db import models
@@ -124,6 +125,13 @@ class Snapshot(models.Model):
 
     def __str__(self) -> str:
         return f"snapshot {self.pk} of {self.leaderboard_id}"
+
+    @cached_property
+    def endless(self) -> dict[int, int]:
+        """Models by number that won all battles against the rest (1), or lost all (-1)."""
+        told = self.standings.values_list("competitor", "flags")
+        ways = {pk: ("unbounded_above" in flags) - ("unbounded_below" in flags) for pk, flags in told}
+        return {pk: way for pk, way in ways.items() if way}
 
     @property
     def registered_plan(self) -> AnalysisPlan | None:

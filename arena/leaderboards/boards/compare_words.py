@@ -65,6 +65,9 @@ def replacement(duel: Duel, name_a: str, name_b: str, margin: float, level: floa
             " models, and for those that met most often."
         )
         return words % {"a": name_a, "b": name_b}
+    if duel.pair.verdict == PairResult.Verdict.UNBOUNDED:
+        words = _("%(a)s in place of %(b)s? Not tested: the test at the margin needs a finite difference.")
+        return words % {"a": name_a, "b": name_b}
     snapshot = duel.pair.snapshot
     chosen = chosen_margin(snapshot)
     answer = say_replacement(duel, name_a, name_b, margin, level, chosen.is_late)

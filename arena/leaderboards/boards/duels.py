@@ -160,9 +160,30 @@ def _say_verdict(duel: Duel, name_a: str, name_b: str, margin: float) -> str:
     if verdict in (Verdict.DIFFERENT, Verdict.NEGLIGIBLE) and estimate is not None:
         ahead = _("%(name)s ahead") % {"name": name_a if estimate.rating > 0 else name_b}
         return ahead if verdict == Verdict.DIFFERENT else _("%(ahead)s, negligibly") % {"ahead": ahead}
+    if verdict == Verdict.UNBOUNDED and (told := say_won_all(duel, name_a, name_b)):
+        return _("%(told)s: no finite difference") % {"told": told}
     if verdict == Verdict.EQUIVALENT:
         return _("equivalent within %(margin)s points") % {"margin": f"±{margin:g}"}
     return str(duel.pair.get_verdict_display())
+
+
+def say_won_all(duel: Duel, name_a: str, name_b: str) -> str:
+    """Why a pair has no finite difference, as a clause: in their own battles first, else in those with all
+    others; empty where neither says it, as in a group that never lost to the rest.
+    """
+    battles, ahead = duel.battles, {duel.wins: name_a, duel.losses: name_b}
+    if battles and battles in ahead:
+        words = ngettext("%(name)s won their only battle", "%(name)s won all %(n)s of their battles", battles)
+        return words % {"name": ahead[battles], "n": f"{battles:,}"}
+    endless, pair = duel.pair.snapshot.endless, duel.pair
+    ways = [endless.get(pk, 0) for pk in (pair.first_id, pair.second_id)]
+    names = (name_b, name_a) if duel.turned else (name_a, name_b)
+    if len({*ways}) < 2:
+        return ""
+    won = _("%(name)s won every battle against the rest")
+    lost = _("%(name)s lost every battle against the rest")
+    told = [(won if way > 0 else lost) % {"name": name} for way, name in zip(ways, names, strict=True) if way]
+    return _(", and ").join(told)
 
 
 def say_headline(duel: Duel, name_a: str, name_b: str, margin: float, pairs: int) -> str:
@@ -175,9 +196,8 @@ def say_headline(duel: Duel, name_a: str, name_b: str, margin: float, pairs: int
     if verdict == Verdict.APART:
         return _("no path of battles leads from %(a)s to %(b)s: they can't be compared") % words
     if estimate is None:
-        return (
-            _("the difference of %(a)s and %(b)s isn't finite: one of them won or lost every battle") % words
-        )
+        told = say_won_all(duel, name_a, name_b) or _("one of them won or lost every battle")
+        return _("the difference of %(a)s and %(b)s isn't finite: %(told)s") % (words | {"told": told})
     if verdict == Verdict.EQUIVALENT:
         return _("%(a)s and %(b)s are equivalent: they differ by less than %(margin)s points") % words
     if verdict == Verdict.UNDECIDED:

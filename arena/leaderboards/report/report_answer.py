@@ -18,6 +18,7 @@ from arena.leaderboards.boards.duels import (
     say_p,
     say_points,
     say_verdict,
+    say_won_all,
     three,
 )
 from arena.leaderboards.models import PairResult, Snapshot
@@ -166,7 +167,8 @@ def _list_pairs(duels: Sequence[Duel], verdict: str) -> str:
     for duel in duels[:NAMED]:
         a, b = _names(duel)
         points = "" if duel.estimate is None else f"{abs(duel.estimate.rating):.0f}"
-        told.append(words % {"a": a, "b": b, "points": points})
+        why = say_won_all(duel, a, b) if verdict == Verdict.UNBOUNDED else ""
+        told.append(words % {"a": a, "b": b, "points": points} + (f" ({why})" if why else ""))
     if more := len(duels) - len(told):
         told.append(ngettext("%(n)s further pair", "%(n)s further pairs", more) % {"n": f"{more:,}"})
     return "; ".join(told)

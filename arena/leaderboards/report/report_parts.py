@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from django.db.models import Count, F, QuerySet
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from arena.battles.models import Exclusion
 from arena.corpus.models import Competitor, Prompt
@@ -15,7 +15,7 @@ from arena.leaderboards import sentences
 from arena.leaderboards.boards import board_page
 from arena.leaderboards.boards.board_facts import worths_of
 from arena.leaderboards.boards.board_rows import FLAGS, in_order, rank_words
-from arena.leaderboards.boards.duels import mark_verdict
+from arena.leaderboards.boards.duels import Duel, mark_verdict, say_won_all
 from arena.leaderboards.charts import chart_page
 from arena.leaderboards.charts.chart_files import values_of
 from arena.leaderboards.citation import cite
@@ -222,6 +222,7 @@ def _undecided(matter: Matter, draft: Draft) -> None:
     verdicts = sorted(counted.items())
     told = [[mark_verdict(str(words[verdict]), verdict, matter.snapshot), n] for verdict, n in verdicts]
     draft.lay_out([_("Verdict"), _("Pairs")], told, file="report-verdicts", values=verdicts)
+    _endless(pairs, draft)
     _open_pairs(pairs, matter.snapshot, draft)
     draft.say(sentences.say_marked([matter.snapshot]))
     draft.list_out(
@@ -238,7 +239,7 @@ def _undecided(matter: Matter, draft: Draft) -> None:
 
 
 def _open_pairs(pairs: QuerySet[PairResult], snapshot: Snapshot, draft: Draft) -> None:
-    open_ = pairs.exclude(verdict=PairResult.Verdict.DIFFERENT)
+    open_ = pairs.exclude(verdict__in=(PairResult.Verdict.DIFFERENT, PairResult.Verdict.UNBOUNDED))
     caption = _("Pairs that are not told apart")
     if (n_open := open_.count()) > PAIRS_SHOWN:
         shown = {"shown": PAIRS_SHOWN, "all": f"{n_open:,}"}
@@ -266,6 +267,18 @@ def _open_pairs(pairs: QuerySet[PairResult], snapshot: Snapshot, draft: Draft) -
             for p in nearest
         ],
     )
+
+
+def _endless(pairs: QuerySet[PairResult], draft: Draft) -> None:
+    """Pairs of which one won all: no test at a margin, and yet anything but undecided."""
+    endless = pairs.filter(verdict=PairResult.Verdict.UNBOUNDED)
+    words = []
+    for pair in endless[:PAIRS_SHOWN]:
+        told = say_won_all(Duel(pair, turned=False), pair.first.name, pair.second.name)
+        words.append(f"{pair.first.name} – {pair.second.name}" + (f": {told}" if told else ""))
+    if more := endless.count() - len(words):
+        words.append(ngettext("%(n)s further pair", "%(n)s further pairs", more) % {"n": f"{more:,}"})
+    draft.list_out(words, _("Pairs without a finite difference, which no test at a margin can judge"))
 
 
 def _again(matter: Matter, draft: Draft) -> None:

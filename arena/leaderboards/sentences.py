@@ -91,14 +91,17 @@ def say_marked(snapshots: Iterable[Snapshot]) -> str:
     return words % {"mark": UNSURE, "few": "; ".join(few)} if few else ""
 
 
-def say_first(first: Sequence[str], models: int, few: str = "", ranked: int | None = None) -> str:
+def say_first(
+    first: Sequence[str], models: int, few: str = "", ranked: int | None = None, none: str = ""
+) -> str:
     """Who is first, as a clause without its full stop; `first` are all who may be, by falling rating.
 
-    few: as `say_few` has it · ranked: how many of the models have a rank, where not all do.
+    few: as `say_few` has it · ranked: how many of the models have a rank, where not all do ·
+    none: why none has.
     """
     ranked = models if ranked is None else ranked
     if not first:
-        return _("no model has enough votes to be ranked")
+        return none or _("no model has enough votes to be ranked")
     if few:
         return ngettext("%(few)s to rank %(n)d model", "%(few)s to rank %(n)d models", models) % {
             "few": few,
@@ -118,12 +121,27 @@ def say_first(first: Sequence[str], models: int, few: str = "", ranked: int | No
 
 
 def say_top(
-    first: Sequence[str], models: int, groups: int, few: str = "", ranked: int | None = None
+    first: Sequence[str],
+    models: int,
+    groups: int,
+    few: str = "",
+    ranked: int | None = None,
+    none: str = "",
+    as_large: bool = False,
 ) -> list[str]:
-    """The clauses about the overall board; several groups make it a statement about the largest."""
-    clauses = [say_first(first, models, few, ranked)]
+    """The clauses about the overall board; several groups make it a statement about the largest.
+
+    as_large: another group has as many votes, so that there is no largest.
+    """
+    clauses = [say_first(first, models, few, ranked, none)]
     if groups > 1:
-        words = _("the models fall into %(n)d groups that can't be compared, and this is the largest")
+        words = _(
+            "the models fall into %(n)d groups that can't be compared, and this is the one with most votes"
+        )
+        if as_large:
+            words = _(
+                "the models fall into %(n)d groups that can't be compared, and this is only one of them"
+            )
         clauses.append(words % {"n": groups})
     return clauses
 
@@ -135,9 +153,10 @@ def say_hard(
     few: str = "",
     ranked: int | None = None,
     top: str = "",
+    none: str = "",
 ) -> str:
     """top: the clause about the overall board. That nothing can be ranked isn't said twice."""
-    clause = say_first(first, models, few, ranked)
+    clause = say_first(first, models, few, ranked, none)
     if (first and set(first) == set(overall)) or (clause == top and (few or not first)):
         return _("hard prompts don't change that")
     return _("on hard prompts %(clause)s") % {"clause": clause}

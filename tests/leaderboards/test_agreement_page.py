@@ -207,7 +207,7 @@ def test_agreement_on_few_prompts_says_on_how_few(overlapping, signed_in):
 
     small = overlapping(20)
     stored = campaign_agreement.compute(small.campaign)
-    assert "too few" not in page_of(signed_in, small)
+    assert "prompts: too few" not in page_of(signed_in, small)
     people = stored.figures["people"]
     people["two"]["every"]["clusters"] = 3
     stored.save()

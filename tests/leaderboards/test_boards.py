@@ -654,7 +654,7 @@ def test_the_board_names_a_hub_sides_that_never_change_and_features_that_hardly_
     past_triggers(lambda: change_counts(style, differing={"length": 600, "bold": 7}))
     words = text_of(signed_in("ravi").get(PAGE))
     assert f"3 of the other 4 models have most of their votes against {hub.name}" in words
-    assert "In 50 % of the votes the same model of the two always stood first" in words
+    assert "In 50 % of the votes the file always names the same model of the two first" in words
     assert "Bold passages differ in only 7 of 600 votes" in words and "differ in only 600" not in words
 
 

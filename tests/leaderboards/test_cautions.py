@@ -60,7 +60,11 @@ NONE = f"1 model has {NO_INTERVAL}."
         ({"warnings": [NONE], "flags": ["no_interval"]}, NONE, (BOARD, CHARTS, REPORT)),
         ({"warnings": [NONE], "flags": ["no_interval"]}, "Ember has no interval yet", (EMBER, BOTH)),
         ({"distinct_texts": 19}, "have only 19 different texts", EVERY),
-        ({"one_sided": 0.9}, "In 90 % of the votes the same model of the two always stood first", EVERY),
+        (
+            {"one_sided": 0.9},
+            "In 90 % of the votes the file always names the same model of the two first",
+            EVERY,
+        ),
         ({}, "Ranks are sets", (BOARD, REPORT, EMBER, GROVE)),
         (
             {"votes_about_blank_responses": 7, "blank_responses": 2},

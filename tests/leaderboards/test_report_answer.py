@@ -61,7 +61,10 @@ def test_what_was_planned_stands_beside_what_was_reached(registered):
     assert rows["Raters"] == ["20", "3"]
     assert rows["Votes cast"] == ["600", "240"]
     assert rows["Smallest difference found in four of five tries"][0].endswith(" points")
-    assert "can’t answer its own question" in told(part)
+    assert "would have found a difference of about" in told(part) and "with a power of 80\u00a0%" in told(
+        part
+    )
+    assert "can’t answer its own question" not in told(part)
     assert "interim look at 240 of 600 planned votes" in told(part)
     assert "isn’t at its level when it is read early" in told(part)
 

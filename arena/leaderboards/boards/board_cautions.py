@@ -17,8 +17,10 @@ from arena.leaderboards.boards.board_rows import Column
 from arena.leaderboards.boards.board_sources import Source
 from arena.leaderboards.boards.caution_codes import code_of
 from arena.leaderboards.boards.meeting_words import about_meetings
+from arena.leaderboards.boards.unranked import why_unranked
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.looks import other_look, say_other
+from arena.leaderboards.plans.registration import recorded_in
 from arena.leaderboards.style_words import feature
 from arena.percent import percent
 from ratings.warnings_in_words import ABOUT_SOME, GROUPS
@@ -137,10 +139,13 @@ def _cautions(
     if ALONE not in leave and not counts.get("combined", {"used": True})["used"]:
         yield "no_judge_heard", _("No judge is heard here: these are the votes of people alone.")
     yield from about_texts(counts)
+    yield from _about_unknown_prompts(counts)
     for warning in snapshot.warnings:
         if not (about and _is_of_others(warning, column, about)):
             yield code_of(warning), warning
-    yield from _about_errors(counts.get("models_own_error", 0), len(column.standings))
+    bounded = sum(None not in (one.lower, one.upper) for one in column.standings.values())
+    # Snapshots of before counted models without an interval too.
+    yield from _about_errors(min(counts.get("models_own_error", 0), bounded), len(column.standings))
     yield from _about_policies(counts.get("policy_moves", []), snapshot.options, RANKS not in leave)
     if RANKS not in leave:
         yield from _about_first(column, counts.get("first_hangs_on"), about)
@@ -153,6 +158,26 @@ def _cautions(
         yield f"left_out_{reason}", text
     if counts["votes_about_blank_responses"]:
         yield "blank_responses", say_blank(counts["votes_about_blank_responses"], counts["blank_responses"])
+
+
+def _about_unknown_prompts(counts: Mapping[str, Any]) -> Iterator[Said]:
+    """A file may have named prompts that no prompt set here holds: of these nothing was kept."""
+    n, every = counts.get("votes_without_prompt", 0), counts["votes"]
+    if not n:
+        return
+    words = ngettext(
+        "%(n)s of %(all)s votes has no prompt that is known here, whatever a file named: it counts as a"
+        " question of its own, and intervals are too narrow if others are about the same one.",
+        "%(n)s of %(all)s votes have no prompt that is known here, whatever a file named: each counts as a"
+        " question of its own, and intervals are too narrow if several are about the same one.",
+        n,
+    )
+    if n == every:
+        words = _(
+            "No vote has a prompt that is known here, whatever a file named: intervals ignore prompts, and"
+            " are too narrow if several votes are about the same one."
+        )
+    yield "prompts_unknown", words % {"n": f"{n:,}", "all": f"{every:,}"}
 
 
 # Points by which moves and ratings may differ without a word: what rounding makes of them.
@@ -218,7 +243,8 @@ def _about_models(column: Column, about: Collection[int]) -> Iterator[Said]:
             continue
         for flag in standing.flags:
             if flag in ABOUT_MODEL and (flag not in common or len(column.standings) <= len(about)):
-                yield f"model_{flag}", ABOUT_MODEL[flag] % {"name": standing.competitor.name}
+                words = why_unranked(standing) if flag == "unranked" else ABOUT_MODEL[flag]
+                yield f"model_{flag}", words % {"name": standing.competitor.name}
 
 
 def say_blank(votes: int, responses: int) -> str:
@@ -256,10 +282,12 @@ def _about_errors(own: int, models: int) -> Iterator[Said]:
     """Older snapshots don't say how many."""
     if own:
         words = ngettext(
-            "The interval of %(n)s of %(all)s model is as wide as the fit’s own error: with so few raters or"
-            " prompts, likeness among votes made it narrower, which isn’t trusted.",
-            "The intervals of %(n)s of %(all)s models are as wide as the fit’s own error: with so few raters"
-            " or prompts, likeness among votes made them narrower, which isn’t trusted.",
+            "The interval of %(n)s of %(all)s models is as wide as the fit’s own error: likeness among so few"
+            " votes, raters or prompts, or votes that were hardly ever close, made it narrower, which isn’t"
+            " trusted.",
+            "The intervals of %(n)s of %(all)s models are as wide as the fit’s own error: likeness among so"
+            " few votes, raters or prompts, or votes that were hardly ever close, made them narrower, which"
+            " isn’t trusted.",
             own,
         )
         yield "own_error", words % {"n": f"{own:,}", "all": f"{models:,}"}
@@ -307,10 +335,16 @@ def _about_votes(column: Column, snapshot: Snapshot, about: Collection[int]) -> 
     names = {key: standing.competitor.name for key, standing in column.standings.items()}
     yield from about_meetings(snapshot, names, about)
     if counts.get("one_sided", 0) >= ONE_SIDED:
-        words = _(
-            "In %(share)s of the votes the same model of the two always stood first: that it won can’t be"
-            " told from that it was seen first."
-        )
+        if recorded_in(snapshot.leaderboard).exists():
+            words = _(
+                "In %(share)s of the votes the file always names the same model of the two first. Whether it"
+                " was seen first isn’t known: if so, that it won can’t be told from that."
+            )
+        else:
+            words = _(
+                "In %(share)s of the votes the same model of the two always stood first: that it won can’t be"
+                " told from that it was seen first."
+            )
         yield "one_sided", words % {"share": percent(counts["one_sided"])}
     weighed = {coefficient["name"] for coefficient in snapshot.coefficients}
     for name, differing in counts.get("differing", {}).items():

@@ -99,7 +99,7 @@ def facts_of(snapshot: Snapshot) -> list[Fact]:
         facts.append(Fact("", _("no vote names its prompt")))
     if "combined" in counts:
         facts.append(_help(counts["combined"]))
-    facts.append(Fact(f"{counts['design_effect']:.1f}", before=_("design effect")))
+    facts.append(_design_effect(snapshot))
     facts.append(Fact("", _(sentences.TIES[options["ties"]])))
     facts.append(Fact("", _(sentences.BOTH_BAD[options["both_bad"]])))
     if judged:
@@ -108,6 +108,12 @@ def facts_of(snapshot: Snapshot) -> list[Fact]:
     facts.append(Fact("", _("hard: marked so, or ≥ %(least)d of %(all)d criteria") % criteria))
     facts.append(_check(counts["check"]))
     return facts
+
+
+def _design_effect(snapshot: Snapshot) -> Fact:
+    if not snapshot.has_spread:
+        return Fact("", _("no design effect: no model has an interval of two ends"))
+    return Fact(f"{snapshot.counts['design_effect']:.1f}", before=_("design effect"))
 
 
 def _help(combined: dict) -> Fact:

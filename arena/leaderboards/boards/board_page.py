@@ -174,7 +174,15 @@ def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> s
     top, hard_top = overall.first, hard.first
     clauses = top.say_top()
     if hard.snapshot and not (overall.is_behind or hard.is_behind):
-        words = (hard_top.names, hard_top.models, top.names, hard_top.few, hard_top.ranked, clauses[0])
+        words = (
+            hard_top.names,
+            hard_top.models,
+            top.names,
+            hard_top.few,
+            hard_top.ranked,
+            clauses[0],
+            hard_top.none,
+        )
         clauses.append(sentences.say_hard(*words))
     # Snapshots from before 1 December 2026 don't know which moves are clear.
     if style.snapshot and not style.is_behind and (clear := style.snapshot.counts.get("clear_shifts")):

@@ -13,6 +13,7 @@ from arena.corpus.models import Competitor
 from arena.leaderboards import sentences
 from arena.leaderboards.boards.duels import say_share, three
 from arena.leaderboards.boards.option_words import interval_words
+from arena.leaderboards.boards.unranked import say_none_ranked
 from arena.leaderboards.defaults import Board
 from arena.leaderboards.intervals import Axis, Estimate, Mark, shared_axis
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun, Standing
@@ -94,7 +95,8 @@ class Column:
 class First:
     """Who may be first among how many that can be compared, and in how many groups the models fall.
 
-    few: the raters or prompts that are too few to tell, else empty · ranked: those of the models with a rank.
+    few: the raters or prompts that are too few to tell, else empty · ranked: those of the models with a
+    rank · none: why none has, as a clause · as_large: another group has as many battles.
     """
 
     names: list[str]
@@ -102,9 +104,13 @@ class First:
     groups: int
     few: str = ""
     ranked: int = 0
+    none: str = ""
+    as_large: bool = False
 
     def say_top(self) -> list[str]:
-        return sentences.say_top(self.names, self.models, self.groups, self.few, self.ranked)
+        return sentences.say_top(
+            self.names, self.models, self.groups, self.few, self.ranked, self.none, self.as_large
+        )
 
 
 def first_of(standings: Iterable[Standing], snapshot: Snapshot | None) -> First:
@@ -114,10 +120,13 @@ def first_of(standings: Iterable[Standing], snapshot: Snapshot | None) -> First:
         groups.setdefault(standing.component, []).append(standing)
     if not groups:
         return First([], 0, 0)
-    group = max(groups.values(), key=lambda group: sum(standing.battles for standing in group))
+    battles = [sum(standing.battles for standing in group) for group in groups.values()]
+    group = list(groups.values())[battles.index(max(battles))]
     names = [s.competitor.name for s in group if s.tied_first]
     ranked = sum(s.rank_lower is not None for s in group)
-    return First(names, len(group), len(groups), sentences.say_few(snapshot) if snapshot else "", ranked)
+    few = sentences.say_few(snapshot) if snapshot else ""
+    as_large = battles.count(max(battles)) > 1
+    return First(names, len(group), len(groups), few, ranked, say_none_ranked(group), as_large)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from arena.leaderboards.boards import board_facts
 from arena.leaderboards.boards.compare_words import Figure
@@ -24,6 +25,7 @@ from arena.leaderboards.boards.duels import (
 )
 from arena.leaderboards.intervals import Estimate
 from arena.leaderboards.plans.looks import plan_and_look
+from arena.leaderboards.sentences import FEW_TO_RANK
 
 MCNEMAR_EXACT_BELOW = 25
 """Prompts that went one way or the other; from so many on the test is the mid-p one (ratings.proportions)."""
@@ -197,7 +199,46 @@ def categories_of(duel: Duel) -> Iterator[CategoryLine]:
         )
 
 
+def say_first_needed(duel: Duel) -> str:
+    """Where so few raters or prompts stand behind a pair that no number of votes by them tells it apart."""
+    counts = duel.pair.snapshot.counts
+    if not duel.details.get("needs"):
+        return ""
+    for name, few in (("raters", _few_raters), ("prompts", _few_prompts)):
+        effective = counts.get(f"effective_{name}")
+        if effective is not None and effective < FEW_TO_RANK:
+            return few(counts[name]) % {"n": counts[name], "least": FEW_TO_RANK}
+    return ""
+
+
+def _few_raters(n: int) -> str:
+    return ngettext(
+        "More raters first: %(n)d rater can’t tell how raters differ, and no number of votes or prompts by"
+        " the same one makes up for that. From %(least)d on who judge about equally much, it is told here how"
+        " many of each it takes.",
+        "More raters first: %(n)d raters are too few to tell how raters differ, and no number of votes or"
+        " prompts by the same ones makes up for that. From %(least)d on who judge about equally much, it is"
+        " told here how many of each it takes.",
+        n,
+    )
+
+
+def _few_prompts(n: int) -> str:
+    return ngettext(
+        "More prompts first: %(n)d prompt can’t tell how prompts differ, and no number of votes or raters on"
+        " the same one makes up for that. From %(least)d on that are used about equally often, it is told"
+        " here how many of each it takes.",
+        "More prompts first: %(n)d prompts are too few to tell how prompts differ, and no number of votes or"
+        " raters on the same ones makes up for that. From %(least)d on that are used about equally often, it"
+        " is told here how many of each it takes.",
+        n,
+    )
+
+
 def needs_of(duel: Duel) -> Iterator[Need]:
+    """None of it where more raters, or prompts, must come first."""
+    if say_first_needed(duel):
+        return
     for need in duel.details.get("needs", []):
         new = need["new"]
         # Snapshots of before have `votes`, as if each came with a new rater and prompt: not said.

@@ -21,6 +21,7 @@ from arena.leaderboards.boards.compare_direct import (
     categories_of,
     direct_of,
     needs_of,
+    say_first_needed,
 )
 from arena.leaderboards.boards.compare_words import (
     Figure,
@@ -119,6 +120,8 @@ class Page:
     nearly: bool
     categories: list[CategoryLine]
     needs: list[Need]
+    needs_first: str
+    apart: bool
     style: str
     snapshots: list[Snapshot]
     registered: list[str]
@@ -193,6 +196,8 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
         nearly=any(snapshot.counts.get("pairs_nearly") for snapshot in snapshots),
         categories=list(categories_of(main)) if main else [],
         needs=list(needs_of(main)) if main else [],
+        needs_first=say_first_needed(main) if main else "",
+        apart=bool(main and main.pair.verdict == PairResult.Verdict.APART),
         style=_style(mine, choice),
         snapshots=snapshots,
         registered=say_registered([one.column.snapshot for one in mine if one.column.snapshot]),

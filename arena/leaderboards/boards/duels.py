@@ -200,6 +200,13 @@ def say_headline(duel: Duel, name_a: str, name_b: str, margin: float, pairs: int
         return _("the difference of %(a)s and %(b)s isn't finite: %(told)s") % (words | {"told": told})
     if verdict == Verdict.EQUIVALENT:
         return _("%(a)s and %(b)s are equivalent: they differ by less than %(margin)s points") % words
+    if verdict == Verdict.UNDECIDED and duel.pair.p is None:
+        if duel.battles and not duel.wins and not duel.losses:
+            return _("nothing tells %(a)s and %(b)s apart: all votes between them are ties") % words
+        return (
+            _("nothing tells %(a)s and %(b)s apart yet: the votes leave open how sure a difference is")
+            % words
+        )
     if verdict == Verdict.UNDECIDED:
         told = ngettext(
             "nothing tells %(a)s and %(b)s apart yet, nor shows them equivalent",

@@ -182,7 +182,7 @@ def fit(
         more |= {"moves": moves.facts}
     more |= {
         "last_id": cutoff.last_id,
-        "models_own_error": int(board.covariance.floored[: len(board.order)].sum()),
+        "models_own_error": _own_errors(board),
         "pairs_nearly": any(not d.exact for d in board.pair_clusters.values()),
     }
     return Computed(
@@ -197,6 +197,13 @@ def fit(
         weights=pair_weights.rows_of(board, rows.competitors),
         style_left_out=board.left_out,
     )
+
+
+def _own_errors(board: FittedBoard) -> int:
+    """Models whose interval is as wide as the fit's own error; without an interval there is none so wide."""
+    graph, k = board.fit.graph, len(board.order)
+    bounded = ~(graph.unbounded_above | graph.unbounded_below) & (board.covariance.degrees[:k] > 0)
+    return int((board.covariance.floored[:k] & bounded).sum())
 
 
 def _fitted(

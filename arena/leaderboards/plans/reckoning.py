@@ -145,14 +145,34 @@ def say_answer(found: Reckoning) -> str:
     return " ".join([first % words, *_needs(found)])
 
 
+def say_power(found: Reckoning) -> str:
+    """Beside an answer, which chance may have given all the same: what the plan was made to find."""
+    words = {
+        "margin": f"{found.margin:g}",
+        "who": _who(found),
+        "points": "" if found.points is None else f"{found.points:.0f}",
+    }
+    if found.points is None:
+        told = _(
+            "As planned, %(who)s would have found no difference with a power of 80 %%, however large; the"
+            " margin is %(margin)s points."
+        )
+        return told % words
+    told = _(
+        "As planned, %(who)s would have found a difference of about %(points)s points or more with a power of"
+        " 80 %%; the margin is %(margin)s points."
+    )
+    return told % words
+
+
 def say_unanswered(found: Reckoning) -> str:
-    """The same as a clause, for boards that are registered under such a plan."""
+    """The same as a clause, for boards that are registered under a plan with less power than it asks."""
     words = {"margin": f"{found.margin:g}", "points": "" if found.points is None else f"{found.points:.0f}"}
     if found.points is None:
-        return _("which can’t answer its own question: it has too few votes to find any difference")
+        return _("whose votes were too few to find any difference with a power of 80 %")
     told = _(
-        "which can’t answer its own question: its margin is %(margin)s points, and it finds differences of"
-        " about %(points)s or more"
+        "whose margin is %(margin)s points, and which would have found differences of about %(points)s or"
+        " more with a power of 80 %%"
     )
     return told % words
 

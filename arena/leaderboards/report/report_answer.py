@@ -31,7 +31,7 @@ from arena.leaderboards.plans.looks import (
     say_early,
     say_look,
 )
-from arena.leaderboards.plans.reckoning import reckon, say_answer
+from arena.leaderboards.plans.reckoning import reckon, say_power
 from arena.leaderboards.plans.registration_words import chosen_margin, say_late
 from arena.leaderboards.report.report_draft import Draft, Matter, interval_heading
 from arena.leaderboards.sentences import UNSURE, say_few
@@ -242,7 +242,7 @@ def _planned(matter: Matter, plan: AnalysisPlan, draft: Draft) -> None:
         ],
     )
     if found is not None:
-        draft.say(say_answer(found))
+        draft.say(say_power(found))
     if look is not None and snapshot is not None and snapshot.registered_plan == plan:
         which = {"snapshot": snapshot.pk, "look": say_look(look, snapshot)}
         draft.say(_("Snapshot %(snapshot)d: %(look)s.") % which)

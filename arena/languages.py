@@ -8,7 +8,8 @@ from django.utils import translation
 
 RATERS_PAGES = frozenset(
     (
-        *("home", "login", "set-language", "join", "begin", "guide", "my-votes", "my-link", "my-votes-board"),
+        *("home", "login", "set-language", "join", "begin", "guide", "my-votes", "my-link"),
+        *("my-votes-board", "my-votes-file"),
         *("battle", "battle-more", "battle-text", "battle-preview"),
         *("battle-vote", "battle-undo", "battle-skip", "battle-flag", "battle-reasons"),
     )

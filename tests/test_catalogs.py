@@ -27,7 +27,7 @@ TEMPLATES = (
     "home.html 403.html 403_csrf.html 404.html malformed.html out_of_range.html battles/battle.html "
     "battles/my_votes.html battles/no_place.html battles/preview.html campaigns/join.html "
     "campaigns/guide.html campaigns/no_invite.html campaigns/too_many.html registration/login.html "
-    "registration/locked_out.html leaderboards/my_votes.html copy_field.html"
+    "registration/locked_out.html leaderboards/my_votes.html leaderboards/take.html copy_field.html"
 )
 MODULES = (
     "battles/ballots.py battles/forms.py battles/models.py battles/reasons.py battles/screen.py "

@@ -6,6 +6,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 Labels = Mapping[str, bool]
+COLUMNS = {
+    "n": "count",
+    "agree": "number",
+    "kappa": "number",
+    "both_yes": "count",
+    "both_no": "count",
+    "llm_only": "count",
+    "person_only": "count",
+}
+"""Of a file: name to kind."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +33,16 @@ class Agreement:
 
     @property
     def percent(self) -> float | None:
-        return 100 * (self.both + self.neither) / self.n if self.n else None
+        return None if self.share is None else 100 * self.share
+
+    @property
+    def share(self) -> float | None:
+        return (self.both + self.neither) / self.n if self.n else None
+
+    @property
+    def values(self) -> tuple[int | float | None, ...]:
+        counts = self.both, self.neither, self.llm_only, self.person_only
+        return self.n, self.share, self.kappa, *counts
 
     @property
     def kappa(self) -> float | None:

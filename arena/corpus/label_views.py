@@ -12,6 +12,7 @@ from django.views.decorators.vary import vary_on_headers
 from arena.choices import limit_choices
 from arena.corpus import label_asking, label_planning, spot_checks
 from arena.corpus.forms import CRITERIA_WORDS, LABEL_NAMES
+from arena.corpus.label_agreement import Agreement
 from arena.corpus.label_models import LabelRun, SpotCheck
 from arena.corpus.models import HARD_CRITERIA, PromptSet
 from arena.corpus.tasks import enqueue
@@ -121,10 +122,15 @@ def spot_check(request: HttpRequest, pk: int) -> HttpResponseBase:
         "waiting": waiting.count(),
         "mine": SpotCheck.objects.filter(prompt__prompt_set=prompt_set, checked_by=request.user).count(),
         "report": report,
-        "rows": [(LABEL_NAMES[name], found) for name, found in report.criteria.items()],
+        "rows": report_rows(report),
         "section": "corpus",
     }
     return render(request, "corpus/spot_check.html", context, status=422 if form.errors else 200)
+
+
+def report_rows(report: spot_checks.Report) -> list[tuple[str, Agreement]]:
+    named = [(str(LABEL_NAMES[name]), found) for name, found in report.criteria.items()]
+    return [*named, (_("Hard by them"), report.hard)]
 
 
 def own_run(request: HttpRequest, pk: int) -> LabelRun:

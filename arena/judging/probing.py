@@ -137,6 +137,15 @@ class ScoreRow:
     mean: float
     criteria: tuple[tuple[str, float], ...]
 
+    @property
+    def values(self) -> list[tuple[str, str, str | None, float, int]]:
+        """Of a file, a row for every mean; that of all criteria names none."""
+        means = ((None, self.mean), *self.criteria)
+        return [(self.competitor, self.judge, criterion, mean, self.n) for criterion, mean in means]
+
+
+SCORES = {"model": "text", "judge": "text", "criterion": "text", "mean": "number", "n": "count"}
+
 
 def score_rows(run: JudgeRun) -> list[ScoreRow]:
     """Descriptive means of what was read, highest first. They rank nothing: no two judges share a scale."""

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from django.http import Http404, HttpResponse
+
 from arena.leaderboards.boards.snapshot_cautions import cautions_in
 from arena.leaderboards.models import Snapshot
 from arena.leaderboards.plans.looks import looks_of
@@ -189,6 +191,15 @@ def form_of(snapshot: Snapshot, name: str) -> str:
 
 def as_file(table: Table, kind: str) -> bytes:
     return _WRITERS[kind](table)
+
+
+def attached(table: Table, name: str, kind: str) -> HttpResponse:
+    """The file as an answer. Raises Http404 for a kind that isn't one."""
+    if kind not in MEDIA_TYPES:
+        raise Http404
+    response = HttpResponse(as_file(table, kind), content_type=MEDIA_TYPES[kind])
+    response["Content-Disposition"] = f'attachment; filename="{name}.{kind}"'
+    return response
 
 
 def as_csv(snapshot: Snapshot) -> str:

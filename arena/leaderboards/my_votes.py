@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from typing import Any
 
 from arena.battles.models import Outcome, Vote
 from arena.campaigns.models import Campaign
@@ -11,21 +12,39 @@ from arena.corpus.models import Competitor
 from arena.leaderboards.boards.duels import tie_odds_of
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
+from arena.leaderboards.tables.page_tables import ORIGIN
+from arena.percent import percent
 from arena.raters.access import User
 from arena.raters.models import Rater
 from ratings.scale import expected_score
 
+COLUMNS = {
+    "model": "text",
+    "battles": "count",
+    "own_share": "number",
+    "everyones_share": "number",
+    "snapshot": "count",
+    **ORIGIN,
+}
 SHARE_TO_A = {Outcome.MODEL_A: 1.0, Outcome.MODEL_B: 0.0, Outcome.TIE: 0.5, Outcome.BOTH_BAD: 0.5}
 
 
 @dataclass(frozen=True)
 class Row:
-    """A model in the rater's battles: their votes' share for it, and all raters'. Shares in per cent."""
+    """A model in the rater's battles: their votes' share for it, and all raters'."""
 
     name: str
     battles: int
-    own: int
-    everyone: int
+    own: float
+    everyone: float
+
+    @property
+    def own_in_words(self) -> str:
+        return percent(self.own)
+
+    @property
+    def everyone_in_words(self) -> str:
+        return percent(self.everyone)
 
 
 @dataclass(frozen=True)
@@ -37,6 +56,13 @@ class Compared:
     agreed: int
     expected: int
     rows: list[Row]
+    snapshot: Snapshot
+
+    @property
+    def values(self) -> list[tuple[Any, ...]]:
+        taken = self.snapshot
+        origin = taken.pk, taken.leaderboard.campaign.slug, taken.counts["simulated"] > 0
+        return [(row.name, row.battles, row.own, row.everyone, *origin) for row in self.rows]
 
 
 def compare(campaign: Campaign, rater: Rater, user: User) -> Compared | None:
@@ -63,6 +89,7 @@ def compare(campaign: Campaign, rater: Rater, user: User) -> Compared | None:
         sum(agreed for agreed, _chance in leads),
         round(sum(chance for _agreed, chance in leads)),
         _rows(votes, standings) if may_see else [],
+        snapshot,
     )
 
 
@@ -107,11 +134,11 @@ def _rows(votes: list[tuple[str, int, int]], standings: dict[int, Standing]) -> 
         shares[b] += 1 - share
     names = dict(Competitor.objects.filter(pk__in=battles).values_list("pk", "name"))
     return [
-        Row(names[pk], battles[pk], round(100 * shares[pk] / battles[pk]), _share_of_all(standing))
+        Row(names[pk], battles[pk], shares[pk] / battles[pk], _share_of_all(standing))
         for pk, standing in standings.items()
         if pk in battles
     ]
 
 
-def _share_of_all(standing: Standing) -> int:
-    return round(100 * (standing.wins + standing.ties / 2) / standing.battles)
+def _share_of_all(standing: Standing) -> float:
+    return (standing.wins + standing.ties / 2) / standing.battles

@@ -19,7 +19,7 @@ from arena.leaderboards import tasks
 from arena.leaderboards.boards import board_page
 from arena.leaderboards.boards.board_list import say_votes
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
-from arena.leaderboards.part import say_part
+from arena.leaderboards.part import KEYS, say_part, told_elsewhere
 from arena.leaderboards.part_forms import PartForm
 from arena.leaderboards.schedule import request_snapshot
 from arena.leaderboards.understood import understands
@@ -31,7 +31,7 @@ ENDED_WELL = (SnapshotRun.State.PUBLISHED, SnapshotRun.State.UNCHANGED)
 
 @dataclass(frozen=True)
 class Listed:
-    """A board of a part in words; `fields` asks for it again."""
+    """A board of a part in words, and as a file has it; `fields` asks for it again."""
 
     leaderboard: Leaderboard
     words: str
@@ -44,6 +44,37 @@ class Listed:
     is_open: bool
     fields: list[tuple[str, Any]]
 
+    @property
+    def values(self) -> tuple[Any, ...]:
+        board, taken = self.leaderboard, self.snapshot
+        part = told_elsewhere(board.part, board.campaign)
+        newest = (taken.pk, taken.cutoff.isoformat()) if taken else (None, None)
+        counts = (taken.counts[name] if taken else None for name in ("votes", "simulated"))
+        return (
+            self.words,
+            *(part.get(name) for name in KEYS),
+            board.slug,
+            self.whose,
+            *newest,
+            *counts,
+            self.state,
+            self.reason,
+        )
+
+
+COLUMNS = {
+    "part": "text",
+    **dict.fromkeys(KEYS, "text"),
+    "leaderboard": "text",
+    "whose": "text",
+    "snapshot": "count",
+    "cutoff": "text",
+    "votes": "count",
+    "simulated_votes": "count",
+    "state": "text",
+    "reason": "text",
+}
+
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
@@ -51,8 +82,7 @@ class Listed:
 @access.researcher_required
 @understands()
 def board_parts(request: HttpRequest, campaign: str) -> HttpResponseBase:
-    shown = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=campaign)
-    boards = shown.leaderboards.parts().select_related("judge", "campaign").order_by("-pk")
+    shown, boards = own_parts(request, campaign)
     progress = board_page.progress_of(boards)
     if request.method != "POST" and request.headers.get("HX-Request"):
         return render_progress(request, {"campaign": shown, "progress": progress})
@@ -68,6 +98,12 @@ def board_parts(request: HttpRequest, campaign: str) -> HttpResponseBase:
         "section": "boards",
     }
     return render(request, "leaderboards/parts.html", context, status=422 if form.is_bound else 200)
+
+
+def own_parts(request: HttpRequest, slug: str) -> tuple[Campaign, QuerySet[Leaderboard]]:
+    """The newest first."""
+    campaign = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=slug)
+    return campaign, campaign.leaderboards.parts().select_related("judge", "campaign").order_by("-pk")
 
 
 def make(form: PartForm) -> None:

@@ -22,6 +22,7 @@ from arena.leaderboards.plans.looks import say_looks
 from arena.leaderboards.plans.registration_words import address_of_plans
 from arena.leaderboards.sentences import say_marked, signed, written
 from arena.leaderboards.snapshot_diff import Diff, Moved, diff_of
+from arena.leaderboards.snapshot_lines import lines_of, newest_first
 from arena.leaderboards.understood import understands
 from arena.row_numbers import as_id
 
@@ -43,14 +44,12 @@ def get_leaderboard(request: HttpRequest, campaign: str, slug: str) -> Leaderboa
 @understands("page")
 def snapshot_list(request: HttpRequest, campaign: str, slug: str) -> HttpResponse:
     leaderboard = get_leaderboard(request, campaign, slug)
-    pages = Paginator(leaderboard.snapshots.select_related("plan__campaign").order_by("-pk"), AT_ONCE)
-    page = pages.get_page(request.GET.get("page"))
-    looks = say_looks(list(page))
+    page = Paginator(newest_first(leaderboard), AT_ONCE).get_page(request.GET.get("page"))
     context = {
         "campaign": leaderboard.campaign,
         "leaderboard": leaderboard,
         "page": page,
-        "lines": [(snapshot, looks.get(snapshot.pk, "")) for snapshot in page],
+        "lines": lines_of(page),
         "section": "boards",
     }
     return render(request, "leaderboards/snapshots.html", context)

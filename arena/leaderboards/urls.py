@@ -1,7 +1,12 @@
 from django.urls import path
 
 from arena.leaderboards import my_votes_views, part_views, snapshot_views, views
-from arena.leaderboards.agreement import agreement_views, card_views, judge_calibration_views
+from arena.leaderboards.agreement import (
+    agreement_views,
+    card_views,
+    judge_calibration_views,
+    spot_check_views,
+)
 from arena.leaderboards.plans import analysis_plan_views, frozen_plan_views, plan_views
 from arena.leaderboards.reading import reader_views
 from arena.leaderboards.report import report_views
@@ -20,6 +25,14 @@ urlpatterns = [
         name="analysis-plan-freeze",
     ),
     path("campaigns/<slug:slug>/my-votes/board/", my_votes_views.my_votes_board, name="my-votes-board"),
+    path(
+        "campaigns/<slug:slug>/my-votes/board.<slug:kind>", my_votes_views.my_votes_file, name="my-votes-file"
+    ),
+    path(
+        "prompt-sets/<int:pk>/spot-check.<slug:kind>",
+        spot_check_views.spot_check_file,
+        name="spot-check-file",
+    ),
     path("boards/", views.board_list, name="board-list"),
     path("boards/<slug:campaign>/", views.board, name="board"),
     path("boards/<slug:campaign>/parts/", part_views.board_parts, name="board-parts"),

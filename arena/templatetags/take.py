@@ -30,9 +30,6 @@ def take(context: dict[str, Any], table: str, campaign: str = "", **asked: objec
 
 
 @register.inclusion_tag("leaderboards/take.html")
-def take_of_snapshot(number: int, table: str) -> dict[str, Any]:
-    return {
-        "files": [
-            (said, reverse("snapshot-table", args=[number, table, kind])) for kind, said in SAID.items()
-        ]
-    }
+def take_files(address: str, *asked: object) -> dict[str, Any]:
+    """Files at addresses of their own, which end in the kind."""
+    return {"files": [(said, reverse(address, args=[*asked, kind])) for kind, said in SAID.items()]}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import re
 
+import pandas as pd
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from arena.battles import draw
 from arena.battles.models import Battle, Vote
@@ -113,3 +116,67 @@ def test_a_script_gets_the_part_alone(rater_with_votes):
     part = client.get(PAGE, headers={"HX-Request": "true"})
     assert "<html" not in part.content.decode()
     assert "HX-Request" in part["Vary"]
+
+
+def own_file(kind: str = "json") -> str:
+    return reverse("my-votes-file", args=["small", kind])
+
+
+@pytest.mark.django_db
+def test_the_table_is_a_file_for_the_same_browser(rater_with_votes):
+    small, client = rater_with_votes
+    close(small)
+    compared = client.get(PAGE).context["compared"]
+    assert [own_file(kind) for kind in ("csv", "json", "parquet")] == re.findall(
+        r'href="([^"]+)" download', client.get(PAGE).content.decode()
+    )
+    answer = client.get(own_file())
+    assert "no-store" in answer["Cache-Control"]
+    told = [(row["model"], row["battles"], row["own_share"], row["everyones_share"]) for row in answer.json()]
+    assert told == [(row.name, row.battles, row.own, row.everyone) for row in compared.rows]
+    assert {(row["snapshot"], row["campaign"], row["simulated"]) for row in answer.json()} == {
+        (compared.snapshot.pk, "small", False)
+    }
+    for kind, read in (("csv", pd.read_csv), ("parquet", pd.read_parquet)):
+        assert read(io.BytesIO(client.get(own_file(kind)).content)).to_dict("records") == answer.json()
+    assert client.get(own_file("xlsx")).status_code == 404
+
+
+@pytest.mark.django_db
+def test_each_raters_file_holds_their_own_votes(rater_with_votes):
+    small, client = rater_with_votes
+    other = Client()
+    other.post(f"/join/{small.token}/")
+    draw.draw(small.campaign, Rater.objects.latest("pk"), 12)
+    battle = Battle.objects.filter(rater=Rater.objects.latest("pk")).earliest("pk")
+    ballot = {"outcome": "model_a", "key": f"key-{battle.public_id}"}
+    other.post(f"/battles/{battle.public_id}/vote/", ballot)
+    close(small)
+    own, others = client.get(own_file()).json(), other.get(own_file()).json()
+    assert sum(row["battles"] for row in others) == 2 < sum(row["battles"] for row in own)
+    assert {row["model"]: row["own_share"] for row in others} == {
+        battle.competitor_a.name: 1.0,
+        battle.competitor_b.name: 0.0,
+    }
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("who", ["stranger", "mallory", "carol", "dora"])
+def test_who_is_no_rater_gets_no_file(rater_with_votes, signed_in, who):
+    small, _client = rater_with_votes
+    close(small)
+    visitor = Client() if who == "stranger" else signed_in(who)
+    assert visitor.get(own_file()).status_code == 404
+
+
+@pytest.mark.django_db
+def test_where_the_page_shows_no_table_there_is_no_file(rater_with_votes):
+    small, client = rater_with_votes
+    close(small, "private")
+    assert client.get(own_file()).status_code == 404
+    Leaderboard.objects.update(visibility="public")
+    assert client.get(own_file()).status_code == 200
+    Campaign.objects.update(status="open")
+    assert client.get(own_file()).status_code == 404
+    Campaign.objects.update(status="closed", reveal=Campaign.Reveal.NEVER)
+    assert client.get(own_file()).status_code == 404

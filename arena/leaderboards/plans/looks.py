@@ -279,10 +279,10 @@ def _votes(n: int) -> str:
 
 def say_looks(snapshots: Sequence[Snapshot]) -> dict[int, str]:
     """Of each registered one: which look it was, and at how many votes."""
-    return {pk: _say_short(look) for pk, look in looks_of(snapshots).items()}
+    return {pk: say_short(look) for pk, look in looks_of(snapshots).items()}
 
 
-def _say_short(look: Look) -> str:
+def say_short(look: Look) -> str:
     got = {"votes": _votes(look.got)}
     if look.kind == INTERIM:
         return _("interim, %(votes)s cast") % got

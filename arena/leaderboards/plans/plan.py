@@ -89,6 +89,9 @@ class Plan:
         return 1 / sqrt(1 + (16 * sqrt(3) / (15 * pi)) ** 2 * of_a_vote)
 
 
+ROW = {"raters": "count", "votes": "count", "points": "number", "expected_score": "number"}
+
+
 @dataclass(frozen=True)
 class Row:
     """`points` on the board, where a tie counts half for either; None: no difference can be shown.
@@ -100,6 +103,10 @@ class Row:
     votes: int
     points: float | None
     expected_score: float | None
+
+    @property
+    def values(self) -> tuple[int, int, float | None, float | None]:
+        return self.raters, self.votes, self.points, self.expected_score
 
     @property
     def votes_in_words(self) -> str:

@@ -33,6 +33,17 @@ class PlanForm(forms.Form):
 @access.researcher_required
 @understands("raters", "votes", "margin", "tastes")
 def campaign_plan(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign, form = asked_of(request, slug)
+    context = {"campaign": campaign, "form": form, "section": "campaigns"}
+    if form.is_valid():
+        context |= answer(campaign, form.cleaned_data)
+    part = "#plan" if request.headers.get("HX-Request") else ""
+    status = 200 if form.is_valid() else 422
+    return render(request, f"leaderboards/plan.html{part}", context, status=status)
+
+
+def asked_of(request: HttpRequest, slug: str) -> tuple[Campaign, PlanForm]:
+    """What isn't asked for is the campaign's, or usual."""
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=slug)
     given = {
         "raters": 20,
@@ -40,13 +51,7 @@ def campaign_plan(request: HttpRequest, slug: str) -> HttpResponse:
         "margin": f"{(campaign.analysis_plans.first() or AnalysisPlan()).margin:g}",
         "tastes": "usual",
     } | request.GET.dict()
-    form = PlanForm(given, auto_id="plan-%s")
-    context = {"campaign": campaign, "form": form, "section": "campaigns"}
-    if form.is_valid():
-        context |= answer(campaign, form.cleaned_data)
-    part = "#plan" if request.headers.get("HX-Request") else ""
-    status = 200 if form.is_valid() else 422
-    return render(request, f"leaderboards/plan.html{part}", context, status=status)
+    return campaign, PlanForm(given, auto_id="plan-%s")
 
 
 def answer(campaign: Campaign, asked: dict) -> dict:
@@ -66,5 +71,6 @@ def answer(campaign: Campaign, asked: dict) -> dict:
         "rows": plan.rows(wanted),
         "needed": plan.raters_needed(wanted, asked["margin"]),
         "margin": asked["margin"],
+        "tied_votes": ties.votes,
         "assumptions": assumptions_of(reckon_with(wanted, asked["margin"], ties.votes)),
     }

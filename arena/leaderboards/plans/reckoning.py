@@ -21,13 +21,37 @@ from ratings.scale import POINTS_PER_LOG_ODDS
 MAY_BE_ZERO = ("tied_votes", "tie_share", "taste", "degrees")
 
 
+ASSUMPTION = {"what": "text", "value": "number", "unit": "text", "log_odds": "number", "source": "text"}
+
+
 @dataclass(frozen=True)
 class Assumption:
-    """`source`: who says so."""
+    """`source`: who says so. unit: of the figure, empty where it is counted."""
 
     what: str
-    value: str
+    said: str
     source: str
+    figure: float
+    unit: str = ""
+    log_odds: float | None = None
+
+    @property
+    def values(self) -> tuple[str, float, str, float | None, str]:
+        return self.what, self.figure, self.unit, self.log_odds, self.source
+
+
+def _count(what: str, number: float, source: str) -> Assumption:
+    return Assumption(what, f"{number:,.0f}", source, number)
+
+
+def _share(what: str, share: float, source: str) -> Assumption:
+    return Assumption(what, percent(share), source, share, "share")
+
+
+def _spread(what: str, log_odds: float, source: str) -> Assumption:
+    points = log_odds * POINTS_PER_LOG_ODDS
+    said = _("%(points)s points (%(sd)s in log-odds)") % {"sd": f"{log_odds:g}", "points": f"{points:.0f}"}
+    return Assumption(what, said, source, points, "points", log_odds)
 
 
 @dataclass(frozen=True)
@@ -224,59 +248,58 @@ def assumptions_of(found: Reckoning) -> list[Assumption]:
     plan = found.plan
     campaign, assumed = _("this campaign"), _("assumed: nobody has voted enough to measure it")
     measured = ngettext("measured on %(n)s vote", "measured on %(n)s votes", found.tied_votes)
-    spread = _("%(points)s points (%(sd)s in log-odds)")
-    taste = spread % {"sd": f"{found.taste:g}", "points": f"{found.taste * POINTS_PER_LOG_ODDS:.0f}"}
+    measured %= {"n": f"{found.tied_votes:,}"}
     usual = _("assumed, not measured: a middling figure of simulations")
     told = [
-        Assumption(_("models"), f"{found.models:,}", campaign),
-        Assumption(_("prompts with responses"), f"{found.prompts:,}", campaign),
-        Assumption(
+        _count(_("models"), found.models, campaign),
+        _count(_("prompts with responses"), found.prompts, campaign),
+        _count(
             _("pairs, all tested at once and drawn equally often"),
-            f"{plan.pairs:,}",
+            plan.pairs,
             _("follows from the models; the error is shared among them (Bonferroni)"),
         ),
-        Assumption(
+        _count(
             _("votes that count on the board of all prompts"),
-            f"{plan.on_the_board:,.0f}",
+            plan.on_the_board,
             _("raters times votes, less this campaign’s repeats and gold battles"),
         ),
-        Assumption(
-            _("raters vote equally often, and on prompts equally often"),
-            _("yes"),
+        _share(
+            _("effective raters, and prompts, of all: each votes, or is voted on, equally often"),
+            1.0,
             _("assumed: where a few do most, the plan counts for less than it promises"),
         ),
-        Assumption(
-            _("ties, both bad among them"),
-            percent(found.tie_share),
-            measured % {"n": f"{found.tied_votes:,}"} if found.tied_votes else assumed,
+        _share(_("ties, both bad among them"), found.tie_share, measured if found.tied_votes else assumed),
+        _spread(_("how far raters’ tastes for one model differ (standard deviation)"), found.taste, usual),
+        _spread(
+            _("how far prompts differ in which model they suit (standard deviation)"), found.taste, usual
         ),
-        Assumption(_("how far raters’ tastes for one model differ (standard deviation)"), taste, usual),
-        Assumption(_("how far prompts differ in which model they suit (standard deviation)"), taste, usual),
-        Assumption(
-            _("of the uncertainty (variance), raters’ tastes make"),
-            percent(plan.raters_share),
-            _("follows: more votes by the same raters leave it"),
+        *_parts_of_uncertainty(plan),
+        _share(
+            _("a difference is found in so many tries of a hundred (power)"), planner.POWER, _("convention")
         ),
-        Assumption(
-            _("of the uncertainty (variance), the choice of prompts makes"),
-            percent(plan.prompts_share),
-            _("follows: more votes on the same prompts leave it"),
-        ),
-        Assumption(
-            _("a difference is found in so many tries of a hundred (power)"),
-            percent(planner.POWER),
-            _("convention"),
-        ),
-        Assumption(
+        _share(
             _("none is found where there is none (confidence)"),
-            percent(planner.CONFIDENCE),
+            planner.CONFIDENCE,
             _("convention, as on the boards"),
         ),
     ]
     if found.degrees is not None:
         of = _("follows: one less than raters or prompts, whichever are fewer; few make a test strict")
-        told.append(Assumption(_("degrees of freedom of the test (Student’s t)"), f"{found.degrees:,}", of))
+        told.append(_count(_("degrees of freedom of the test (Student’s t)"), found.degrees, of))
     return told
+
+
+def _parts_of_uncertainty(plan: planner.Plan) -> Iterator[Assumption]:
+    yield _share(
+        _("of the uncertainty (variance), raters’ tastes make"),
+        plan.raters_share,
+        _("follows: more votes by the same raters leave it"),
+    )
+    yield _share(
+        _("of the uncertainty (variance), the choice of prompts makes"),
+        plan.prompts_share,
+        _("follows: more votes on the same prompts leave it"),
+    )
 
 
 @dataclass(frozen=True)

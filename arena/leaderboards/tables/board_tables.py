@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from django.http import Http404, HttpRequest
 
-from arena.leaderboards import asked, snapshot_diff, snapshot_views
+from arena.leaderboards import asked, snapshot_diff, snapshot_lines, snapshot_views
 from arena.leaderboards.boards import board_rows, compare_direct, compare_page, model_page, model_texts
 from arena.leaderboards.boards.board_facts import say_simulated, worths_of
 from arena.leaderboards.boards.board_view import SORTS, View
@@ -86,12 +86,20 @@ def _diff(request: HttpRequest, campaign: str) -> Read:
     if choice.before is None or choice.after is None:
         raise Http404
     moved = snapshot_diff.diff_of(choice.before, choice.after).moved
-    about: dict[str, str | int | None] = {
+    about: About = {
         "leaderboard": leaderboard.slug,
         "before": choice.before.pk,
         "after": choice.after.pk,
     }
     return Read({"diff": values(moved)}, about, bool(say_simulated([choice.before, choice.after])))
+
+
+def _snapshots(request: HttpRequest, campaign: str) -> Read:
+    """All of them, whichever page of the list is asked for."""
+    leaderboard = snapshot_views.get_leaderboard(request, campaign, request.GET.get("leaderboard", ""))
+    lines = snapshot_lines.lines_of(snapshot_lines.newest_first(leaderboard))
+    simulated = any(line.snapshot.counts["simulated"] for line in lines)
+    return Read({"snapshots": values(lines)}, {"leaderboard": leaderboard.slug}, simulated)
 
 
 PAGES = (
@@ -146,5 +154,11 @@ PAGES = (
         {"diff": snapshot_diff.COLUMNS},
         _diff,
         {"leaderboard": "text", "before": "count", "after": "count"},
+    ),
+    Page(
+        {"leaderboard": "its slug; needed"},
+        {"snapshots": snapshot_lines.COLUMNS},
+        _snapshots,
+        {"leaderboard": "text"},
     ),
 )

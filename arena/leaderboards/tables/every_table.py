@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from arena.leaderboards.tables import board_tables, team_tables
+from arena.leaderboards.tables import board_tables, plan_tables, team_tables
 from arena.leaderboards.tables.page_tables import Page
 
-PAGES = (*board_tables.PAGES, *team_tables.PAGES)
+PAGES = (*board_tables.PAGES, *plan_tables.PAGES, *team_tables.PAGES)
 PAGE_OF: dict[str, Page] = {table: page for page in PAGES for table in page.tables}
 
 

@@ -12,7 +12,7 @@ from arena.leaderboards.downloads import without_blanks
 
 Columns = Mapping[str, str]
 """Name to kind, as a file has them (downloads.py): text, count, number, flag."""
-About = dict[str, str | int | None]
+About = dict[str, str | int | float | None]
 ORIGIN = {"campaign": "text", "simulated": "flag"}
 """Last in each row: whose it is, and whether the page says that votes are simulated."""
 

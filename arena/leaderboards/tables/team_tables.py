@@ -7,7 +7,9 @@ from typing import Any
 from django.http import Http404, HttpRequest
 
 from arena.campaigns.models import Campaign
+from arena.judging import probing
 from arena.judging.models import Judge, JudgeRun
+from arena.leaderboards import part_views
 from arena.leaderboards.agreement import agreement_views, card_page, judge_calibration_page
 from arena.leaderboards.agreement.card_rows import VALUES, columns_of
 from arena.leaderboards.agreement.judge_calibration_views import own
@@ -75,10 +77,28 @@ def _calibration(request: HttpRequest, campaign: str) -> Read:
     return Read(rows, {"calibration": found.name}, bool(page.simulated))
 
 
-def _wordings(request: HttpRequest, campaign: str) -> Read:
+def _run(request: HttpRequest, campaign: str) -> JudgeRun:
     runs = JudgeRun.objects.filter(campaign__slug=campaign)
     number = as_id(request.GET.get("run", ""))
-    run = access.get_for(runs, request.user, Role.ADMIN, "campaign__team", pk=number)
+    return access.get_for(runs, request.user, Role.ADMIN, "campaign__team", pk=number)
+
+
+def _scores(request: HttpRequest, campaign: str) -> Read:
+    run = _run(request, campaign)
+    if run.kind != JudgeRun.Kind.SCORES:
+        raise Http404
+    rows = [one for row in probing.score_rows(run) for one in row.values]
+    return Read({"judge-scores": rows}, {"run": run.pk})
+
+
+def _parts(request: HttpRequest, campaign: str) -> Read:
+    _campaign, boards = part_views.own_parts(request, campaign)
+    parts = part_views.list_parts(boards)
+    return Read({"parts": values(parts)}, simulated=any(part.simulated for part in parts))
+
+
+def _wordings(request: HttpRequest, campaign: str) -> Read:
+    run = _run(request, campaign)
     page = judge_calibration_page.build_wordings(run)
     if page is None:
         raise Http404
@@ -126,6 +146,13 @@ PAGES = (
         _wordings,
         {"run": "count"},
     ),
+    Page(
+        {"run": "a judge run's number; needed"},
+        {"judge-scores": probing.SCORES},
+        _scores,
+        {"run": "count"},
+    ),
+    Page({}, {"parts": part_views.COLUMNS}, _parts),
     Page(
         {},
         {"reader-failures": reader_page.FAILURES, "reader-reasons": reader_page.REASONS},

@@ -45,6 +45,7 @@ def test_keys_are_spoken_of_where_they_work(open_page, at_work, small_campaign, 
     assert [one in said for one in (BY_KEY, BY_BUTTON)] == [words == BY_KEY, words == BY_BUTTON]
     page.get_by_role("button", name="Begin").click()
     page.wait_for_selector("article.battle")
+    page.wait_for_load_state()  # with its style sheets, which hide the keys
     shown = page.locator(KEYS).count()
     if hints:
         assert shown > 8

@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Iterator
 from difflib import get_close_matches
 from functools import wraps
 
-from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponseBase, QueryDict
 from django.utils.translation import gettext as _
 
 MOST = 5  # told of one address
@@ -36,7 +37,11 @@ def understands(
         def wrapped(request: HttpRequest, *args: object, **named: object) -> HttpResponseBase:
             told = _left_out(request.GET, known, several, values)
             request.left_out = [words for words, _place in zip(told, range(MOST), strict=False)]  # type: ignore[attr-defined]
-            return view(request, *args, **named)
+            try:
+                return view(request, *args, **named)
+            except (Http404, PermissionDenied):
+                request.left_out = []  # type: ignore[attr-defined]  # a refusal tells nothing of the page
+                raise
 
         wrapped.understands = tuple(known)  # type: ignore[attr-defined]
         return wrapped

@@ -1,4 +1,4 @@
-"""A board and its charts printed on A4: nothing lies over anything, and nothing that matters stays folded up."""
+"""A board and its charts printed on A4: nothing lies over anything, nothing that matters stays folded."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def test_a_printed_board_has_whole_names_and_its_drawn_intervals(joust, paper):
 def test_printed_the_notes_of_a_board_stand_below_each_other_with_every_caution(joust, paper, monkeypatch):
     monkeypatch.setitem(care_of.__kwdefaults__, "shown", 0)
     page = paper("/boards/joust/?board=overall")
-    style, care = (page.locator(f"section[aria-labelledby={name}]").bounding_box() for name in ("style", "care"))
+    style, care = (
+        page.locator(f"section[aria-labelledby={name}]").bounding_box() for name in ("style", "care")
+    )
     assert style["y"] + style["height"] <= care["y"]
     assert page.locator(".more-cautions li").count() > 0
     assert all(caution.is_visible() for caution in page.locator(".cautions li").all())

@@ -21,6 +21,7 @@ def test_a_battle_with_a_redacted_text_is_left_out_and_counted(court):
 def test_only_failures_that_may_fare_better_are_offered_again():
     states = {"bad_request": 3, "parsed": 1}
     told = {"outcomes": {}, "attempts": 4, "tokens": 0, "cost_usd": None, "seconds_left": None}
+    told["stability"] = None
     assert Progress(states=states, failures={ending.TEXT_GONE: 3}, **told).retriable == 0
     assert Progress(states=states, failures={ending.TEXT_GONE: 2, "x": 1}, **told).retriable == 1
 

@@ -16,7 +16,17 @@ pytestmark = pytest.mark.django_db
 # Files, parts of pages and what is posted say in their own ways what they were asked for.
 FILES = {"board_csv", "board_json", "chart_svg", "chart_png", "chart_json", "board_plan_json"}
 POSTED = {"analysis_plan_save", "analysis_plan_freeze", "snapshot_take", "board_visibility", "battle_read"}
-OTHERS = FILES | POSTED | {"calibration_measure", "battle_reader_csv", "my_votes_board"}
+OTHERS = (
+    FILES
+    | POSTED
+    | {
+        "calibration_measure",
+        "battle_reader_csv",
+        "my_votes_board",
+        "my_votes_file",
+        "spot_check_file",
+    }
+)
 
 
 @pytest.fixture

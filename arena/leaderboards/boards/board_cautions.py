@@ -20,7 +20,7 @@ from arena.leaderboards.boards.meeting_words import about_meetings
 from arena.leaderboards.boards.unranked import why_unranked
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.looks import other_look, say_other
-from arena.leaderboards.plans.registration import recorded_in
+from arena.leaderboards.plans.registration import holds_recorded
 from arena.leaderboards.style_words import feature
 from arena.percent import percent
 from ratings.warnings_in_words import ABOUT_SOME, GROUPS
@@ -335,7 +335,7 @@ def _about_votes(column: Column, snapshot: Snapshot, about: Collection[int]) -> 
     names = {key: standing.competitor.name for key, standing in column.standings.items()}
     yield from about_meetings(snapshot, names, about)
     if counts.get("one_sided", 0) >= ONE_SIDED:
-        if recorded_in(snapshot.leaderboard).exists():
+        if holds_recorded(snapshot.leaderboard.campaign):
             words = _(
                 "In %(share)s of the votes the file always names the same model of the two first. Whether it"
                 " was seen first isn’t known: if so, that it won can’t be told from that."

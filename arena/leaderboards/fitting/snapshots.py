@@ -283,10 +283,10 @@ def _replace_derived(snapshot: Snapshot, computed: Computed) -> None:
     """Pairs and categories of the newest snapshot, and no older ones: they can be computed again. Only the
     pairs of a final look stay, for they answer the plan's question.
     """
-    of_board = {"snapshot__leaderboard": snapshot.leaderboard_id}
     for model in (CategoryRating, SnapshotChart):
-        model._default_manager.filter(**of_board).delete()
-    PairResult.objects.filter(**of_board).exclude(snapshot__in=finals_of(snapshot.leaderboard)).delete()
+        model._default_manager.filter(snapshot__leaderboard=snapshot.leaderboard_id).delete()
+    pairs = PairResult.objects.filter(snapshot__leaderboard=snapshot.leaderboard_id)
+    pairs.exclude(snapshot__in=finals_of(snapshot.leaderboard)).delete()
     plain_rows.insert(PairResult, computed.pairs, snapshot_id=snapshot.pk)
     plain_rows.insert(CategoryRating, computed.category_ratings, snapshot_id=snapshot.pk)
 

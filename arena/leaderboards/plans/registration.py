@@ -13,6 +13,7 @@ from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from arena.battles.models import Battle, Vote
+from arena.campaigns.models import Campaign
 from arena.corpus.label_models import LabelChange
 from arena.corpus.models import PromptSet
 from arena.endpoints.models import CallAttempt
@@ -185,6 +186,15 @@ def board_name(leaderboard: Leaderboard) -> str:
 
 def recorded_in(leaderboard: Leaderboard) -> QuerySet[Vote]:
     return Vote.objects.filter(battle__campaign=leaderboard.campaign_id, battle__kind=Battle.Kind.RECORDED)
+
+
+def holds_recorded(campaign: Campaign) -> bool:
+    """Votes from a file; asked once of a campaign that many snapshots share."""
+    known = vars(campaign)
+    if "_holds_recorded" not in known:
+        votes = Vote.objects.filter(battle__campaign=campaign, battle__kind=Battle.Kind.RECORDED)
+        known["_holds_recorded"] = votes.exists()
+    return bool(known["_holds_recorded"])
 
 
 def anything_before(leaderboard: Leaderboard, at: datetime) -> bool:

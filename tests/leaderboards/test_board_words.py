@@ -18,7 +18,7 @@ from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
-from arena.leaderboards.plans.registration_words import LATE, say_registered
+from arena.leaderboards.plans.registration_words import say_registered
 from tests.conftest import past_triggers
 from tests.leaderboards.test_boards import change_counts, text_of
 
@@ -124,7 +124,7 @@ def test_a_feature_that_style_control_left_out_is_worth_nothing_to_warn_of(overa
         (
             timedelta(0),
             ["overall"],
-            f"exploratory: analysis plan 1 was {LATE}",
+            "exploratory: analysis plan 1 was frozen after votes were in",
         ),
         (timedelta(days=-2), ["hard"], "exploratory: analysis plan 1 didn’t name this board"),
     ],

@@ -209,10 +209,10 @@ def test_a_killed_web_server_comes_back_and_refuses_nobody(run):
     assert installation.stop() == 0
 
 
-def test_the_web_processes_of_a_host_count_what_a_stranger_asks_together(run, monkeypatch):
+def test_the_web_processes_of_a_host_count_what_a_stranger_asks_together(run, monkeypatch, tmp_path):
     monkeypatch.setenv("WEB_WORKERS", "3")
     monkeypatch.setenv("API_PER_MINUTE_ANONYMOUS", "2")
-    installation = run()
+    installation = run(folder=tmp_path)  # where no test has just asked
     installation.wait_until_ready()
     asked = [installation.get("/api/v1/leaderboards/")[0] for _ in range(12)]
     # Counted apart three processes would let six through; a minute's end on the way lets two more.

@@ -67,7 +67,7 @@ WITHOUT_FILES = {
 }
 """By template, tables that list things to choose, to act on or to look into: what they list."""
 NUMBER = re.compile(r"[+−-]?\d[\d,]*(?:\.\d+)?")
-SAID = re.compile(r"p < 0\.001|p = 0\.05|95 %|\d+ \w{3} \d{4} \d\d:\d\d")
+SAID = re.compile(r"p < 0\.001|p = 0\.05(?!\d)|(?<![\d.])95 %|\d+ \w{3} \d{4} \d\d:\d\d")
 """What is no figure of its own: a bound, a level, a time."""
 
 

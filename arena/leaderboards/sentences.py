@@ -53,27 +53,34 @@ def written(value: float, decimals: int = 0) -> str:
 FEW_TO_RANK = 5
 
 
-def say_few(snapshot: Snapshot) -> str:
-    """That its raters or prompts are too few, as the start of a clause; empty where neither are.
+FEW = {
+    "raters": ngettext_lazy("%(n)s rater%(told)s is too few", "%(n)s raters%(told)s are too few", "n"),
+    "prompts": ngettext_lazy("%(n)s prompt%(told)s is too few", "%(n)s prompts%(told)s are too few", "n"),
+}
+
+
+def too_few(snapshot: Snapshot) -> str | None:
+    """Which of the two it has too few of to rank by.
 
     What a judge's board says is the judge's, by its heading: its raters aren't asked after.
     """
-    counts = snapshot.counts
-    for name, said in (
-        ("raters", ngettext_lazy("%(n)s rater%(told)s is too few", "%(n)s raters%(told)s are too few", "n")),
-        (
-            "prompts",
-            ngettext_lazy("%(n)s prompt%(told)s is too few", "%(n)s prompts%(told)s are too few", "n"),
-        ),
-    ):
-        effective = counts.get(f"effective_{name}")
+    for name in FEW:
+        effective = snapshot.counts.get(f"effective_{name}")
         if effective is None or (name == "raters" and snapshot.leaderboard.is_judged):
             continue
         if round(effective, 1) < FEW_TO_RANK:  # as it is shown
-            uneven = counts[name] - effective >= 0.5
-            told = _(" (effective %(n)s)") % {"n": f"{effective:.1f}"} if uneven else ""
-            return said % {"n": counts[name], "told": told}
-    return ""
+            return name
+    return None
+
+
+def say_few(snapshot: Snapshot) -> str:
+    """That its raters or prompts are too few, as the start of a clause; empty where neither are."""
+    name, counts = too_few(snapshot), snapshot.counts
+    if name is None:
+        return ""
+    uneven = counts[name] - counts[f"effective_{name}"] >= 0.5
+    told = _(" (effective %(n)s)") % {"n": f"{counts[f'effective_{name}']:.1f}"} if uneven else ""
+    return FEW[name] % {"n": counts[name], "told": told}
 
 
 UNSURE = "†"
@@ -81,7 +88,7 @@ UNSURE = "†"
 
 def mark(words: str, snapshot: Snapshot) -> str:
     """A rank or a verdict in a table, marked where too few raters or prompts stand behind it."""
-    return f"{words}{UNSURE}" if say_few(snapshot) else words
+    return f"{words}{UNSURE}" if too_few(snapshot) else words
 
 
 def say_marked(snapshots: Iterable[Snapshot]) -> str:

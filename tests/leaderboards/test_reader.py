@@ -174,6 +174,6 @@ def test_who_won_is_told_by_name_whichever_side_was_shown_first(
             run=run, judge=judge, battle=battle, outcome="model_b", resolved_at=battle.drawn_at
         )
     page = signed_in("ravi").get(reverse("battle-reader", args=["small"])).content.decode()
-    assert page.count(f"People: {first} 1 · Judges: {second} 1</p>") == 2
+    assert page.count(f"People: {first}: 1 · Judges: {second}: 1</p>") == 2
     assert page.count(f"A: {first} <span") == page.count(f"B: {second} <span") == 2
     assert "Model A" not in page

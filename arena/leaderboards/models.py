@@ -53,6 +53,11 @@ class Leaderboard(models.Model):
         PANEL = "panel", _("panel of judges")
         COMBINED = "combined", _("people and judge combined")
 
+        @property
+        def is_judged(self) -> bool:
+            """Are its rows judgments? Those of a combined board are people's votes."""
+            return self in (type(self).JUDGE, type(self).PANEL)
+
     class Visibility(models.TextChoices):
         PRIVATE = "private", _("the team's researchers and admins")
         SIGNED_IN = "signed_in", _("everyone signed in")
@@ -91,8 +96,7 @@ class Leaderboard(models.Model):
 
     @property
     def is_judged(self) -> bool:
-        """Are its rows judgments? Those of a combined board are people's votes."""
-        return self.source in (self.Source.JUDGE, self.Source.PANEL)
+        return self.Source(self.source).is_judged
 
 
 class Snapshot(models.Model):
@@ -129,9 +133,7 @@ class Snapshot(models.Model):
 
     @cached_property
     def has_spread(self) -> bool:
-        """Has a model an interval of two ends? Without any there is no variance to tell a design effect by.
-        Only a fit that warns of models without one need be asked.
-        """
+        """Has a model an interval of two ends, to tell a design effect by? A fit warns of those without."""
         if not any(phrase in warning for warning in self.warnings for phrase in (NO_INTERVAL, PROVISIONAL)):
             return True
         return self.standings.filter(lower__isnull=False, upper__isnull=False).exists()

@@ -4,8 +4,11 @@ import re
 
 import pytest
 
+from arena.leaderboards.boards.compare_direct import say_first_needed
+from arena.leaderboards.boards.duels import Duel
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
+from arena.leaderboards.models import Leaderboard, PairResult, Snapshot
 from arena.raters.models import Rater
 from tests.leaderboards.test_boards import text_of
 from tests.leaderboards.test_report import built, told
@@ -142,3 +145,14 @@ def test_votes_without_a_known_prompt_are_said_to_count_as_questions_of_their_ow
     taken(small)
     page = text_of(signed_in("ravi").get("/boards/small/?board=overall"))
     assert f"{words} that is known here, whatever a file named" in page
+
+
+@pytest.mark.parametrize(
+    ("source", "effective", "said"),
+    [("raters", 1.0, True), ("raters", 4.94, True), ("raters", 4.96, False), ("judge", 1.0, False)],
+)
+def test_more_raters_come_first_where_a_board_says_that_they_are_too_few(source, effective, said):
+    counts = {"raters": round(effective), "effective_raters": effective}
+    snapshot = Snapshot(counts=counts, leaderboard=Leaderboard(source=source))
+    duel = Duel(PairResult(snapshot=snapshot, details={"needs": [{}]}), turned=False)
+    assert say_first_needed(duel).startswith("More raters first") == said

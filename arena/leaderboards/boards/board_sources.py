@@ -26,7 +26,7 @@ class Source:
 
     @property
     def is_judged(self) -> bool:
-        return self.kind in (Leaderboard.Source.JUDGE, Leaderboard.Source.PANEL)
+        return Leaderboard.Source(self.kind).is_judged
 
     @property
     def opening(self) -> str:

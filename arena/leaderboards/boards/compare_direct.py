@@ -25,7 +25,7 @@ from arena.leaderboards.boards.duels import (
 )
 from arena.leaderboards.intervals import Estimate
 from arena.leaderboards.plans.looks import plan_and_look
-from arena.leaderboards.sentences import FEW_TO_RANK
+from arena.leaderboards.sentences import FEW_TO_RANK, too_few
 
 MCNEMAR_EXACT_BELOW = 25
 """Prompts that went one way or the other; from so many on the test is the mid-p one (ratings.proportions)."""
@@ -201,14 +201,12 @@ def categories_of(duel: Duel) -> Iterator[CategoryLine]:
 
 def say_first_needed(duel: Duel) -> str:
     """Where so few raters or prompts stand behind a pair that no number of votes by them tells it apart."""
-    counts = duel.pair.snapshot.counts
-    if not duel.details.get("needs"):
+    snapshot = duel.pair.snapshot
+    name = too_few(snapshot) if duel.details.get("needs") else None
+    if name is None:
         return ""
-    for name, few in (("raters", _few_raters), ("prompts", _few_prompts)):
-        effective = counts.get(f"effective_{name}")
-        if effective is not None and effective < FEW_TO_RANK:
-            return few(counts[name]) % {"n": counts[name], "least": FEW_TO_RANK}
-    return ""
+    n = snapshot.counts[name]
+    return (_few_raters(n) if name == "raters" else _few_prompts(n)) % {"n": n, "least": FEW_TO_RANK}
 
 
 def _few_raters(n: int) -> str:

@@ -48,10 +48,6 @@ class Plans:
     def is_published_since(self) -> bool:
         return published_since_votes(self.leaderboard)
 
-    @cached_property
-    def has_recorded(self) -> bool:
-        return recorded_in(self.leaderboard).exists()
-
     @property
     def before(self) -> AnalysisPlan | None:
         """The one under which boards are registered."""
@@ -184,10 +180,6 @@ def board_name(leaderboard: Leaderboard) -> str:
     return ""
 
 
-def recorded_in(leaderboard: Leaderboard) -> QuerySet[Vote]:
-    return Vote.objects.filter(battle__campaign=leaderboard.campaign_id, battle__kind=Battle.Kind.RECORDED)
-
-
 def holds_recorded(campaign: Campaign) -> bool:
     """Votes from a file; asked once of a campaign that many snapshots share."""
     known = vars(campaign)
@@ -199,7 +191,7 @@ def holds_recorded(campaign: Campaign) -> bool:
 
 def anything_before(leaderboard: Leaderboard, at: datetime) -> bool:
     """Had anybody seen an outcome of this campaign, of people or of a judge that the board counts?"""
-    voted = _votes_before(leaderboard, at).exists() or recorded_in(leaderboard).exists()
+    voted = _votes_before(leaderboard, at).exists() or holds_recorded(leaderboard.campaign)
     if voted or leaderboard.source == Leaderboard.Source.RATERS:
         return voted
     judged = Judgment.objects.filter(run__campaign=leaderboard.campaign_id)
@@ -221,7 +213,7 @@ def seen_before(leaderboard: Leaderboard, at: datetime) -> Seen | None:
     """The first that applies; None where `anything_before` finds nothing."""
     if _votes_before(leaderboard, at).filter(battle__kind=Battle.Kind.REGULAR).exists():
         return Seen.VOTES
-    if recorded_in(leaderboard).exists():
+    if holds_recorded(leaderboard.campaign):
         return Seen.VOTES_OF_FILE
     if not anything_before(leaderboard, at):
         return None

@@ -22,6 +22,7 @@ from arena.leaderboards.plans.registration import (
     Seen,
     board_name,
     hard_means_another,
+    holds_recorded,
     options_of,
     plans_of,
     seen_before,
@@ -129,7 +130,7 @@ def _of_file(plan: AnalysisPlan, plans: Plans) -> str:
     """Of a campaign that came back from an export: what that says of itself is told, and not believed."""
     there = (
         _("by the file it was registered there under analysis plan %(version)d")
-        if plans.is_first and not plans.has_recorded
+        if plans.is_first and not holds_recorded(plans.leaderboard.campaign)
         else _("by the file it wasn’t registered there either")
     )
     told = _(

@@ -354,9 +354,21 @@ def browser() -> Iterator[object]:
 
 
 @pytest.fixture
-def page(browser) -> Iterator[object]:
-    """A page in a context of its own: no cookie of another test."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB")
-    context.set_default_timeout(60_000)
-    yield context.new_page()
-    context.close()
+def open_context(browser) -> Iterator[object]:
+    """open_context(**options) knows no cookie of another test, waits a minute, and is closed at the end."""
+    opened = []
+
+    def make(**options: object) -> object:
+        opened.append(browser.new_context(**options))
+        opened[-1].set_default_timeout(60_000)
+        return opened[-1]
+
+    yield make
+    for context in opened:
+        context.close()
+
+
+@pytest.fixture
+def page(open_context) -> object:
+    """A page in a context of its own."""
+    return open_context(viewport={"width": 1280, "height": 800}, locale="en-GB").new_page()

@@ -33,22 +33,18 @@ def pages_of(visitor, fill, *, raters: bool) -> list[str]:
 
 
 @pytest.fixture
-def look(browser, live_server, visitors):
+def look(open_context, live_server, visitors):
     """look(who, addresses) is what axe finds on those pages."""
-    opened = []
 
     def look_at(who: str, addresses: list[str], size=WIDE, findings=findings) -> list[str]:
-        context = browser.new_context(viewport=size)
-        opened.append(context)
+        context = open_context(viewport=size)
         if session := visitors[who].cookies.get("sessionid"):
             context.add_cookies([{"name": "sessionid", "value": session.value, "url": live_server.url}])
         page = context.new_page()
         found = {address: findings(page, live_server.url + address) for address in addresses}
         return [f"{address} {fault}" for address, faults in found.items() for fault in faults]
 
-    yield look_at
-    for context in opened:
-        context.close()
+    return look_at
 
 
 def findings(page, address: str) -> list[str]:

@@ -19,18 +19,12 @@ SAID = "() => document.querySelector('#recorded').textContent.includes('سُجّ
 
 
 @pytest.fixture
-def open_phone(browser, at_work):
-    opened = []
-
+def open_phone(open_context, at_work):
     def make():
-        context = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True, locale="ar-EG")
-        context.set_default_timeout(60_000)
-        opened.append(context)
+        context = open_context(viewport=PHONE, has_touch=True, is_mobile=True, locale="ar-EG")
         return at_work(context.new_page())
 
-    yield make
-    for context in opened:
-        context.close()
+    return make
 
 
 def begin(rater, address: str) -> None:
@@ -119,11 +113,10 @@ def test_a_vote_on_a_battle_that_lapsed_under_the_page_brings_a_new_one_and_a_ki
 
 
 def test_without_scripts_a_lapsed_battle_is_told_on_a_page_and_not_by_a_bare_status(
-    browser, live_server, make_campaign
+    open_context, live_server, make_campaign
 ):
     small = make_campaign(prompts=6)
-    context = browser.new_context(viewport=PHONE, java_script_enabled=False, locale="ar-EG")
-    page = context.new_page()
+    page = open_context(viewport=PHONE, java_script_enabled=False, locale="ar-EG").new_page()
     page.goto(f"{live_server.url}/join/{small.token}/")
     follow(page.get_by_role("button", name="ابدأ"))
     Battle.objects.update(expires_at=timezone.now() - timedelta(hours=1))
@@ -131,4 +124,3 @@ def test_without_scripts_a_lapsed_battle_is_told_on_a_page_and_not_by_a_bare_sta
     assert "ظلّت تلك المواجهة مفتوحة مدة طويلة" in page.locator("#notice").inner_text()
     follow(page.get_by_role("button", name="تعادل"))
     assert Vote.objects.count() == 1
-    context.close()

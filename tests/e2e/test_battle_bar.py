@@ -42,23 +42,18 @@ FAULTS = """() => {
 
 
 @pytest.fixture
-def sit(browser, at_work, make_campaign):
+def sit(open_context, at_work, make_campaign):
     """sit(locale, width) is a rater of that language before the first of some battles."""
-    opened = []
 
     def sit_down(locale: str, width: int = 1280, **options):
-        context = browser.new_context(viewport={"width": width, "height": HEIGHT}, locale=locale, **options)
-        context.set_default_timeout(60_000)
-        opened.append(context)
+        context = open_context(viewport={"width": width, "height": HEIGHT}, locale=locale, **options)
         rater = at_work(context.new_page())
         rater.page.goto(f"{rater.url}/join/{make_campaign(prompts=8).token}/")
         rater.page.locator("main form button").click()
         rater.page.wait_for_selector("article.battle")
         return rater
 
-    yield sit_down
-    for context in opened:
-        context.close()
+    return sit_down
 
 
 def places(page) -> list[dict]:

@@ -17,24 +17,18 @@ TOPS = "() => [...document.querySelectorAll('.pane > .prose')].map(text => text.
 
 
 @pytest.fixture
-def sit(browser, at_work, make_campaign):
+def sit(open_context, at_work, make_campaign):
     """sit(size, a, b) is a rater before battles whose responses have so many paragraphs."""
-    opened = []
 
     def sit_down(size, *lengths: int):
         small = make_campaign(prompts=6, names=("Ember", "Fjord"))
         for competitor, length in zip(small.competitors, lengths, strict=True):
             Response.objects.filter(competitor=competitor).update(rendered_html=SENTENCE * length)
-        context = browser.new_context(viewport=size)
-        context.set_default_timeout(60_000)
-        opened.append(context)
-        rater = at_work(context.new_page())
+        rater = at_work(open_context(viewport=size).new_page())
         rater.begin(small.token)
         return rater
 
-    yield sit_down
-    for context in opened:
-        context.close()
+    return sit_down
 
 
 def heights(page) -> list[float]:

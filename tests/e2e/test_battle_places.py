@@ -15,18 +15,8 @@ PHONE = {"width": 375, "height": 812}
 
 
 @pytest.fixture
-def open_page(browser):
-    opened = []
-
-    def make(**options):
-        context = browser.new_context(**options)
-        context.set_default_timeout(60_000)
-        opened.append(context)
-        return context.new_page()
-
-    yield make
-    for context in opened:
-        context.close()
+def open_page(open_context):
+    return lambda **options: open_context(**options).new_page()
 
 
 def make_long(words: str = "A line of words that goes on for a while. ") -> None:

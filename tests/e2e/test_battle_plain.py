@@ -28,18 +28,15 @@ STYLES = """() => [...document.querySelectorAll('#stage .pane > .prose')].map(te
 
 
 @pytest.fixture
-def sit(browser, at_work, make_campaign):
+def sit(open_context, at_work, make_campaign):
     """sit(size) is a rater before battles whose responses are full of marks; `scripts`: whether any run."""
-    opened = []
 
     def sit_down(size=WIDE, *, scripts: bool = True, **fields):
         small = make_campaign(prompts=6, names=("Ember", "Fjord"), **fields)
         for response in Response.objects.all():
             text = f"{MARKED}{response.pk}"
             Response.objects.filter(pk=response.pk).update(text=text, rendered_html=render(text))
-        context = browser.new_context(viewport=size, java_script_enabled=scripts)
-        context.set_default_timeout(60_000)
-        opened.append(context)
+        context = open_context(viewport=size, java_script_enabled=scripts)
         rater = at_work(context.new_page())
         if scripts:
             rater.begin(small.token)
@@ -48,9 +45,7 @@ def sit(browser, at_work, make_campaign):
             rater.page.get_by_role("button", name="Begin").click()
         return rater
 
-    yield sit_down
-    for context in opened:
-        context.close()
+    return sit_down
 
 
 def written(rater) -> list[str]:

@@ -14,14 +14,9 @@ PASSWORD = "lance-and-shield-7"
 
 
 @pytest.fixture
-def carol_at(browser, live_server, cast, small_campaign):
-    opened = []
-
+def carol_at(open_context, live_server, cast, small_campaign):
     def sign_in(**options):
-        context = browser.new_context(**options)
-        context.set_default_timeout(60_000)
-        opened.append(context)
-        page = context.new_page()
+        page = open_context(**options).new_page()
         page.goto(f"{live_server.url}/accounts/login/")
         page.locator("input[name=username]").fill("carol")
         page.locator("input[name=password]").fill(PASSWORD)
@@ -29,9 +24,7 @@ def carol_at(browser, live_server, cast, small_campaign):
         page.get_by_role("button", name="Sign out").wait_for()
         return page
 
-    yield sign_in
-    for context in opened:
-        context.close()
+    return sign_in
 
 
 def findings(page) -> list[str]:

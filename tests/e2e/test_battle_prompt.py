@@ -21,19 +21,12 @@ IN_VIEW = """selector => {
 
 
 @pytest.fixture
-def open_page(browser):
-    opened = []
-
+def open_page(open_context):
     def make(size=PHONE, **options):
         is_phone = size == PHONE
-        context = browser.new_context(viewport=size, has_touch=is_phone, is_mobile=is_phone, **options)
-        context.set_default_timeout(60_000)
-        opened.append(context)
-        return context.new_page()
+        return open_context(viewport=size, has_touch=is_phone, is_mobile=is_phone, **options).new_page()
 
-    yield make
-    for context in opened:
-        context.close()
+    return make
 
 
 @pytest.fixture

@@ -84,10 +84,9 @@ def test_the_bar_does_not_move_when_reasons_are_given(page, rater):
     assert [button.bounding_box() for button in page.locator("#vote-bar .vote").all()] == before
 
 
-def test_without_scripts_the_window_is_a_form(browser, live_server, make_campaign):
+def test_without_scripts_the_window_is_a_form(open_context, live_server, make_campaign):
     small = make_campaign()
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+    page = open_context(java_script_enabled=False).new_page()
     page.goto(f"{live_server.url}/join/{small.token}/")
     follow(page.get_by_role("button", name="Begin"))
     follow(page.get_by_role("button", name="Tie"))
@@ -97,5 +96,4 @@ def test_without_scripts_the_window_is_a_form(browser, live_server, make_campaig
     assert "Tone" in page.locator("#recorded").inner_text()
     page.get_by_role("button", name="Why?").click()
     assert page.get_by_label("Tone").is_checked()
-    context.close()
     assert said() == [("reason", "tone")]

@@ -14,19 +14,12 @@ BORDERS = (
 
 
 @pytest.fixture
-def open_page(browser):
-    opened = []
-
-    def open_one(**options):
+def open_page(open_context):
+    def make(**options):
         options = {"viewport": {"width": 1280, "height": 760}, "locale": "en-GB"} | options
-        context = browser.new_context(**options)
-        context.set_default_timeout(60_000)
-        opened.append(context)
-        return context.new_page()
+        return open_context(**options).new_page()
 
-    yield open_one
-    for context in opened:
-        context.close()
+    return make
 
 
 TOUCH = {"viewport": {"width": 1000, "height": 700}, "has_touch": True, "is_mobile": True}

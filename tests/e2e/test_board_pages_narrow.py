@@ -62,7 +62,6 @@ def faults_of(page) -> list[str]:
 
 def test_a_phone_shows_the_pages_around_a_board_whole_and_to_everybody(joust, visit, live_server):
     page, record = visit("ravi", viewport=PHONE)
-    page.set_default_timeout(60_000)
     first, second = Leaderboard.objects.get(slug="joust-overall").snapshots.order_by("pk")
     further = (
         f"/snapshots/{second.pk}/",

@@ -22,22 +22,17 @@ BOARDS = ("overall", "hard", "style")
 
 
 @pytest.fixture
-def visit(browser, live_server, signed_in, at_work):
+def visit(open_context, live_server, signed_in, at_work):
     """visit("ravi", viewport=PHONE) is a page with that person's session, and a record of complaints."""
-    opened = []
 
     def make(name: str, **options):
-        context = browser.new_context(**options)
-        context.set_default_timeout(60_000)
-        opened.append(context)
+        context = open_context(**options)
         session = signed_in(name).cookies["sessionid"].value
         context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
         page = context.new_page()
         return page, at_work(page).record
 
-    yield make
-    for context in opened:
-        context.close()
+    return make
 
 
 @pytest.fixture

@@ -7,12 +7,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_group_link_is_whole_on_a_phone_and_copied_with_one_press(
-    browser, live_server, signed_in, small_campaign, scripts
+    open_context, live_server, signed_in, small_campaign, scripts
 ):
-    context = browser.new_context(
+    context = open_context(
         viewport={"width": 375, "height": 800}, java_script_enabled=scripts, base_url=live_server.url
     )
-    context.set_default_timeout(60_000)
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     session = signed_in("carol").cookies["sessionid"].value
     context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
@@ -30,4 +29,3 @@ def test_a_group_link_is_whole_on_a_phone_and_copied_with_one_press(
         assert field.evaluate("one => one.scrollWidth <= one.clientWidth")
     else:
         assert page.get_by_role("button", name="Copy").count() == 0
-    context.close()

@@ -30,9 +30,9 @@ FILES = {
 
 
 @pytest.fixture
-def phone(browser, live_server, visitors):
+def phone(open_context, live_server, visitors):
     """phone(addresses) is what is wrong with these pages for Carol."""
-    context = browser.new_context(viewport=PHONE)
+    context = open_context(viewport=PHONE)
     session = visitors["carol"].cookies["sessionid"].value
     context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
     page = context.new_page()
@@ -45,8 +45,7 @@ def phone(browser, live_server, visitors):
                 found.append(f"{address} is wider than a phone")
         return found
 
-    yield look
-    context.close()
+    return look
 
 
 def test_every_page_of_these_rooms_fits_a_phone(phone, visitors, fill_route):

@@ -19,18 +19,16 @@ RESPONSES = b"prompt_id,Ember,Fjord,note\n1,Ein *Wind*.,Warm.,x\n2,Nichts.,Viel.
 
 
 @pytest.fixture
-def phone(browser, live_server, signed_in, tmp_path, settings):
+def phone(open_context, live_server, signed_in, tmp_path, settings):
     settings.DATA_DIR = tmp_path
-    context = browser.new_context(viewport=PHONE, color_scheme="dark", base_url=live_server.url)
-    context.set_default_timeout(60_000)
+    context = open_context(viewport=PHONE, color_scheme="dark", base_url=live_server.url)
     session = signed_in("carol").cookies["sessionid"].value
     context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
     page = context.new_page()
     page.complaints = []
     page.on("console", lambda line: page.complaints.append(line.text) if line.type == "error" else None)
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    yield page
-    context.close()
+    return page
 
 
 def upload(page, kind: str, name: str, content: bytes) -> None:

@@ -57,6 +57,6 @@ def test_pages_for_researchers(joust, visit, live_server, size, scheme):
             page.evaluate("document.querySelector('#frozen').scrollIntoView()")
         page.wait_for_load_state("networkidle")
         page.wait_for_function(
-            "[...document.images].slice(0, 2).every(one => one.complete && one.naturalWidth)"
+            "() => [...document.images].slice(0, 2).every(one => one.complete && one.naturalWidth)"
         )
         take(page, f"{name}-{'wide' if size == WIDE else 'narrow'}")

@@ -157,6 +157,6 @@ def test_the_report_is_dark_on_a_dark_screen_and_white_on_paper(joust, visit, li
     picture = "document.querySelector('figure img').currentSrc"
     dark = page.evaluate(picture)
     page.emulate_media(media="print")
-    page.wait_for_function(f"{picture} !== {dark!r}")
+    page.wait_for_function(f"() => {picture} !== {dark!r}")
     assert page.evaluate(paper) == "rgb(255, 255, 255)"
     assert record.complaints == []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
+
+from django.db.models import Prefetch, prefetch_related_objects
 
 from arena.exchange.export_extract import CHUNK, Extract, Rows
 from arena.leaderboards.boards.snapshot_cautions import cautions_in
@@ -80,14 +81,13 @@ def _told_at_once(taken: Sequence[Snapshot]) -> Iterator[tuple[Snapshot, list[St
     """Each with its standings, read for several at once, and its board's plans, asked for once."""
     plans: dict[tuple[object, ...], Plans] = {}
     for start in range(0, len(taken), AT_ONCE):
-        chunk, standings = taken[start : start + AT_ONCE], defaultdict[int, list[Standing]](list)
-        for standing in Standing.objects.filter(snapshot__in=chunk).as_listed():
-            standings[standing.snapshot_id].append(standing)
+        chunk = taken[start : start + AT_ONCE]
+        prefetch_related_objects(chunk, Prefetch("standings", Standing.objects.as_listed()))
         for row in chunk:
             key = row.leaderboard.source, row.leaderboard.judge_id, row.plan_id
             if key not in plans:
                 plans[key] = plans_of(row.leaderboard, [row])
-            yield row, standings[row.pk], plans[key]
+            yield row, list(row.standings.all()), plans[key]
 
 
 def standings(extract: Extract) -> Rows:

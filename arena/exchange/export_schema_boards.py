@@ -48,7 +48,12 @@ BOARDS: tuple[TableSchema, ...] = (
         ("style_control", "flag", ""),
         ("cutoff", "time", "later votes are not in"),
         ("taken_at", "time", ""),
-        ("counts", "json", "unstable is null where it isn't known whether judges were asked in both orders"),
+        (
+            "counts",
+            "json",
+            "unstable is null where it isn't known whether judges were asked in both orders, design_effect"
+            " where design_effect_unknown says why",
+        ),
         ("options", "json", ""),
         ("coefficients", "json", ""),
         ("warnings", "json", "the fit's own alone"),

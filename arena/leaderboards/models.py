@@ -15,7 +15,6 @@ from arena.leaderboards.part import check_part
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.raters.access import User, teams_of
 from arena.raters.models import Role
-from ratings.warnings_in_words import NO_INTERVAL, PROVISIONAL
 
 
 class LeaderboardQuerySet(models.QuerySet["Leaderboard"]):
@@ -130,13 +129,6 @@ class Snapshot(models.Model):
 
     def __str__(self) -> str:
         return f"snapshot {self.pk} of {self.leaderboard_id}"
-
-    @cached_property
-    def has_spread(self) -> bool:
-        """Has a model an interval of two ends, to tell a design effect by? A fit warns of those without."""
-        if not any(phrase in warning for warning in self.warnings for phrase in (NO_INTERVAL, PROVISIONAL)):
-            return True
-        return self.standings.filter(lower__isnull=False, upper__isnull=False).exists()
 
     @cached_property
     def endless(self) -> dict[int, int]:

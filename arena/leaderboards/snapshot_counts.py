@@ -4,16 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from arena.judging import stability
 from arena.judging.models import Judgment
 from arena.leaderboards.models import Leaderboard, Snapshot
+from ratings.warnings_in_words import NO_INTERVAL, PROVISIONAL
 
 
 def counts_of(snapshot: Snapshot) -> dict[str, Any]:
-    """`unstable` is None where a judge's findings don't say whether both orders were asked."""
-    board = snapshot.leaderboard
-    if board.source != Leaderboard.Source.JUDGE or snapshot.counts.get("unstable"):
-        return snapshot.counts
+    """`unstable` is None where a judge's findings don't say whether both orders were asked.
+
+    `design_effect` is None where no model has an interval to tell it by; the reason stands beside it.
+    """
+    board, effect = snapshot.leaderboard, design_effect_of(snapshot)
+    counts = snapshot.counts | {"design_effect": effect}
+    if effect is None:
+        counts |= {"design_effect_unknown": say_no_spread()}
+    if board.source != Leaderboard.Source.JUDGE or counts.get("unstable"):
+        return counts
     judged = Judgment.objects.filter(run__campaign=board.campaign_id, judge=board.judge_id)
     is_known = stability.is_known(judged.filter(resolved_at__lte=snapshot.cutoff))
-    return snapshot.counts if is_known else snapshot.counts | {"unstable": None}
+    return counts if is_known else counts | {"unstable": None}
+
+
+def design_effect_of(snapshot: Snapshot) -> float | None:
+    """None: it can’t be told, and the figure that the fit kept says nothing."""
+    return snapshot.counts["design_effect"] if _has_spread(snapshot) else None
+
+
+def _has_spread(snapshot: Snapshot) -> bool:
+    """Has a model an interval of two ends, to tell a design effect by? A fit warns of those without."""
+    if not any(phrase in warning for warning in snapshot.warnings for phrase in (NO_INTERVAL, PROVISIONAL)):
+        return True
+    if "standings" in getattr(snapshot, "_prefetched_objects_cache", {}):
+        return any(None not in (one.lower, one.upper) for one in snapshot.standings.all())
+    return snapshot.standings.filter(lower__isnull=False, upper__isnull=False).exists()
+
+
+def say_no_spread() -> str:
+    return _("no model has an interval of two ends")

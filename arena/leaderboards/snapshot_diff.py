@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.leaderboards.models import Snapshot, Standing
+from arena.leaderboards.snapshot_counts import design_effect_of
 
 COLUMNS = {
     "model": "text",
@@ -98,9 +99,13 @@ def diff_of(before: Snapshot, after: Snapshot) -> Diff:
         after=after,
         moved=list(_moved(old, new, shift)),
         shift=shift,
-        counts=dict(_differing(before.counts, after.counts, COUNTED)),
+        counts=dict(_differing(_counts(before), _counts(after), COUNTED)),
         options=dict(_differing(before.options, after.options, sorted(before.options | after.options))),
     )
+
+
+def _counts(snapshot: Snapshot) -> dict[str, Any]:
+    return snapshot.counts | {"design_effect": design_effect_of(snapshot)}
 
 
 def _standings(snapshot: Snapshot) -> dict[int, Standing]:

@@ -21,6 +21,7 @@ from arena.leaderboards.models import Leaderboard, Snapshot, Standing
 from arena.leaderboards.plans.looks import say_looks
 from arena.leaderboards.plans.registration_words import address_of_plans
 from arena.leaderboards.sentences import say_marked, signed, written
+from arena.leaderboards.snapshot_counts import say_no_spread
 from arena.leaderboards.snapshot_diff import Diff, Moved, diff_of
 from arena.leaderboards.snapshot_lines import lines_of, newest_first
 from arena.leaderboards.understood import understands
@@ -193,7 +194,9 @@ COUNTED = {
 
 def counts_of(diff: Diff) -> list[tuple[str, str, str]]:
     """What is counted, before and after, as written; what is the same when written isn't told."""
-    told = [(str(COUNTED[name]), *(_count(value) for value in both)) for name, both in diff.counts.items()]
+    told = [
+        (str(COUNTED[name]), *(_count(value, name) for value in both)) for name, both in diff.counts.items()
+    ]
     return [(name, before, after) for name, before, after in told if before != after]
 
 
@@ -205,7 +208,9 @@ def options_of(diff: Diff) -> list[tuple[str, str, str]]:
     ]
 
 
-def _count(value: float | None) -> str:
+def _count(value: float | None, name: str) -> str:
+    if value is None and name == "design_effect":
+        return _("not known (%(reason)s)") % {"reason": say_no_spread()}
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"

@@ -3,7 +3,10 @@
 import re
 
 import pytest
+from django.urls import reverse
 
+from arena.exchange import export_boards
+from arena.exchange.export_extract import Extract
 from arena.leaderboards.boards.compare_direct import say_first_needed
 from arena.leaderboards.boards.duels import Duel
 from arena.leaderboards.defaults import ensure_leaderboards
@@ -72,6 +75,24 @@ def test_where_no_model_has_an_interval_none_is_called_as_wide_as_anything(swept
     assert "as wide as the fit" not in page
     assert not re.search(r"design effect \d", page)
     assert "no design effect: no model has an interval of two ends" in page
+
+
+def test_a_design_effect_that_nobody_can_tell_is_in_no_file_and_no_diff(swept, raters, cast_vote, signed_in):
+    first, ravi = taken(swept), signed_in("ravi")
+    reason = "no model has an interval of two ends"
+    counts = ravi.get(f"/api/v1/snapshots/{first.pk}/").json()["counts"]
+    assert counts["design_effect"] is None and counts["design_effect_unknown"] == reason
+    [row] = export_boards.snapshots(Extract(swept.campaign))
+    assert row["counts"]["design_effect"] is None and row["counts"]["design_effect_unknown"] == reason
+    for prompt in swept.prompts:
+        for rater in raters[:4]:
+            cast_vote(swept, prompt, "Ember", "Fjord", "model_b", rater)
+    second = taken(swept)
+    counts = ravi.get(f"/api/v1/snapshots/{second.pk}/").json()["counts"]
+    assert counts["design_effect"] > 0 and "design_effect_unknown" not in counts
+    board = second.leaderboard
+    page = text_of(ravi.get(reverse("snapshot-diff", args=["small", board.slug])))
+    assert f"design effect not known ({reason}) → {counts['design_effect']:.1f}" in page
 
 
 def test_of_many_ties_alone_it_is_not_the_number_of_votes_that_keeps_models_unranked(

@@ -13,6 +13,7 @@ from arena.corpus.models import HARD_AT_LEAST, HARD_CRITERIA
 from arena.leaderboards import sentences
 from arena.leaderboards.models import Snapshot
 from arena.leaderboards.sentences import signed
+from arena.leaderboards.snapshot_counts import design_effect_of, say_no_spread
 from arena.leaderboards.style_words import Worth, worth_of
 from arena.percent import percent
 
@@ -111,9 +112,10 @@ def facts_of(snapshot: Snapshot) -> list[Fact]:
 
 
 def _design_effect(snapshot: Snapshot) -> Fact:
-    if not snapshot.has_spread:
-        return Fact("", _("no design effect: no model has an interval of two ends"))
-    return Fact(f"{snapshot.counts['design_effect']:.1f}", before=_("design effect"))
+    effect = design_effect_of(snapshot)
+    if effect is None:
+        return Fact("", _("no design effect: %(reason)s") % {"reason": say_no_spread()})
+    return Fact(f"{effect:.1f}", before=_("design effect"))
 
 
 def _help(combined: dict) -> Fact:

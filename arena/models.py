@@ -22,12 +22,12 @@ from arena.leaderboards.models import (
     PairResult,
     Snapshot,
     SnapshotChart,
-    SnapshotRun,
     Standing,
 )
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.reading.reading_models import Reading
 from arena.leaderboards.report.report_models import ReportText
+from arena.leaderboards.run_models import SnapshotRun
 from arena.raters.models import Membership, NamesSeen, Rater, Team
 
 __all__ = [

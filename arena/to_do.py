@@ -16,7 +16,8 @@ from arena.corpus.generation_models import GenerationRun
 from arena.endpoints.runs import Run
 from arena.exchange.models import Import
 from arena.judging.models import JudgeRun
-from arena.leaderboards.models import Leaderboard, SnapshotRun
+from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.run_models import SnapshotRun
 from arena.raters.access import User, teams_of
 from arena.raters.models import Role
 

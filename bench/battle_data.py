@@ -65,7 +65,7 @@ def settle(campaign) -> None:
     from arena.battles.seals import seal_votes
     from arena.corpus.models import Response
     from arena.leaderboards.defaults import ensure_leaderboards
-    from arena.leaderboards.models import SnapshotRun
+    from arena.leaderboards.run_models import SnapshotRun
 
     seal_votes()
     Response.objects.filter(leak=Response.Leak.UNCHECKED).update(leak=Response.Leak.CLEAN)

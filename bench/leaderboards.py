@@ -104,7 +104,8 @@ def take(_options: argparse.Namespace) -> dict:
         if board.source == people:
             wall, cpu = time.perf_counter(), time.process_time()
             run = request_snapshot(board)
-            snapshots.do_run(run, round_)
+            assert run.claim_it()
+            snapshots.do_claimed(run, round_)
             found[board.slug] = {
                 "state": run.state,
                 "wall_s": round(time.perf_counter() - wall, 2),

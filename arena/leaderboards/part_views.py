@@ -18,9 +18,10 @@ from arena.campaigns.models import Campaign
 from arena.leaderboards import tasks
 from arena.leaderboards.boards import board_page
 from arena.leaderboards.boards.board_list import say_votes
-from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
+from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.part import KEYS, say_part, told_elsewhere
 from arena.leaderboards.part_forms import PartForm
+from arena.leaderboards.run_models import SnapshotRun
 from arena.leaderboards.schedule import request_snapshot
 from arena.leaderboards.understood import understands
 from arena.raters import access

@@ -14,14 +14,15 @@ from arena.corpus.label_models import LabelChange
 from arena.corpus.models import HARD_AT_LEAST
 from arena.judging.models import Judgment
 from arena.leaderboards.defaults import ensure_leaderboards
-from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
+from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.run_models import SnapshotRun
 
 
 def request_snapshots(campaign: Campaign) -> list[SnapshotRun]:
-    """An open run for every leaderboard of all votes; those already open are returned, not doubled.
+    """A run for every leaderboard of all votes, to be computed from what is there by now or later.
 
-    A board of a part is asked for by itself.
+    Those that still wait are returned, not doubled. A board of a part is asked for by itself.
     """
     ensure_leaderboards(campaign)
     now = timezone.now()
@@ -32,7 +33,11 @@ def request_snapshots(campaign: Campaign) -> list[SnapshotRun]:
 
 def request_snapshot(leaderboard: Leaderboard, at: datetime | None = None) -> SnapshotRun:
     asked = {"requested_at": at or timezone.now()}
-    run, _made = SnapshotRun.objects.open().get_or_create(leaderboard=leaderboard, defaults=asked)
+    silent = leaderboard.runs.silent().first()
+    if silent:
+        return silent
+    queued = SnapshotRun.objects.filter(state=SnapshotRun.State.QUEUED)
+    run, _made = queued.get_or_create(leaderboard=leaderboard, defaults=asked)
     return run
 
 

@@ -2,26 +2,26 @@
 
 import threading
 from collections.abc import Iterable
+from itertools import groupby
 
 from huey import crontab
 from huey.contrib.djhuey import db_periodic_task, db_task
 
 from arena.leaderboards.charts.undrawn import undrawn
-from arena.leaderboards.models import SnapshotRun
+from arena.leaderboards.run_models import SnapshotRun
 from arena.leaderboards.schedule import request_due
 
 
 def do_runs(runs: Iterable[SnapshotRun]) -> None:
+    """A round for each campaign: boards of one are computed from the same votes."""
     runs = list(runs)
     if not runs:
         return
     # Web processes import this file and never fit: scipy's second at the start is the worker's alone.
     from arena.leaderboards.fitting import snapshots
-    from arena.leaderboards.fitting.sources import Round
 
-    round_ = Round()
-    for run in runs:
-        snapshots.do_run(run, round_)
+    for _campaign, round_ in groupby(runs, lambda run: run.leaderboard.campaign_id):
+        snapshots.do_round(round_)
 
 
 def draw_charts() -> None:
@@ -35,7 +35,7 @@ def draw_charts() -> None:
 @db_task()
 def compute_runs(pks: list[int]) -> None:
     """Duplicates find nothing to claim."""
-    do_runs(SnapshotRun.objects.filter(pk__in=pks).order_by("pk"))
+    do_runs(SnapshotRun.objects.filter(pk__in=pks).select_related("leaderboard").order_by("pk"))
     draw_charts()
 
 
@@ -43,7 +43,7 @@ def compute_runs(pks: list[int]) -> None:
 def sweep_snapshots() -> None:
     """Asks for what is due, takes up what a lost message or a killed worker left behind, and draws."""
     request_due()
-    do_runs(SnapshotRun.objects.claimable().order_by("pk"))
+    do_runs(SnapshotRun.objects.claimable().select_related("leaderboard").order_by("pk"))
     draw_charts()
 
 

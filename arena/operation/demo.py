@@ -16,8 +16,9 @@ from arena.exchange.imports import finish, new_record, plan_import
 from arena.exchange.models import Import
 from arena.exchange.plans import latest_set
 from arena.judging.models import Rubric
-from arena.leaderboards.fitting.snapshots import do_run
-from arena.leaderboards.models import Leaderboard, SnapshotRun
+from arena.leaderboards.fitting.snapshots import do_round
+from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.run_models import SnapshotRun
 from arena.leaderboards.schedule import request_snapshots
 from arena.operation.local_judge import starter_rubric
 from arena.raters.models import Rater, Team
@@ -78,6 +79,5 @@ def take_snapshots(campaign: Campaign) -> list[SnapshotRun]:
     """The first boards, open to whoever is signed in."""
     runs = request_snapshots(campaign)
     campaign.leaderboards.whole().update(visibility=Leaderboard.Visibility.SIGNED_IN)
-    for run in runs:
-        do_run(run)
+    do_round(runs)
     return runs

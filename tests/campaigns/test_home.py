@@ -10,7 +10,7 @@ from arena.exchange.models import Import
 from arena.judging.models import JudgeRun
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting.snapshots import take_snapshot
-from arena.leaderboards.models import SnapshotRun
+from arena.leaderboards.run_models import SnapshotRun
 
 pytestmark = pytest.mark.django_db
 

@@ -10,7 +10,8 @@ from arena.corpus.models import Prompt, Response
 from arena.leaderboards.charts import drawing
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
-from arena.leaderboards.models import Leaderboard, SnapshotRun
+from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.run_models import SnapshotRun
 from tests.leaderboards.test_boards import text_of
 
 PAGE, CHARTS = "/boards/joust/", "/boards/joust/charts/"

@@ -15,7 +15,8 @@ from arena.leaderboards.boards.board_rows import in_order, rank_words, standings
 from arena.leaderboards.boards.duels import say_share
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
-from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
+from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.run_models import SnapshotRun
 from arena.leaderboards.schedule import request_snapshot, request_snapshots
 from arena.leaderboards.sentences import signed
 from arena.leaderboards.style_words import say_typical, worth_of
@@ -326,7 +327,7 @@ def test_before_the_first_snapshot_votes_taken_back_count_nowhere_and_an_old_rea
     undone = cast_vote(small, small.prompts[0], "Ember", "Fjord", "model_a", cast.alice_rater)
     Retraction.objects.create(vote=undone)
     board = ensure_leaderboards(small.campaign)[0]
-    snapshots.do_run(request_snapshot(board))
+    snapshots.do_round([request_snapshot(board)])
     now = timezone.now()
     cast_vote(small, small.prompts[0], "Ember", "Grove", "model_a", cast.alice_rater, at=now)
     words = text_of(signed_in("ravi").get(PAGE))
@@ -454,15 +455,14 @@ def test_a_round_that_finds_nothing_new_says_so(voted_campaign, cast_vote, cast,
     small, ravi = voted_campaign("joust", votes=60), signed_in("ravi")
     words = "nothing has changed since the snapshots shown, and no new ones were taken"
     for round_ in range(2):
-        for run in request_snapshots(small.campaign):
-            snapshots.do_run(run)
+        snapshots.do_round(request_snapshots(small.campaign))
         assert (words in text_of(ravi.get(PAGE))) == bool(round_)
     show_to(small.campaign, "public")
     assert words not in text_of(signed_in("alice").get(PAGE))
     cast_vote(small, small.prompts[0], "Ember", "Fjord", "tie", cast.alice_rater)
     for run in request_snapshots(small.campaign):
         assert words not in text_of(ravi.get(PAGE))
-        snapshots.do_run(run)
+        snapshots.do_round([run])
     assert words not in text_of(ravi.get(PAGE))
 
 
@@ -479,14 +479,13 @@ def test_progress_is_shown_until_all_boards_are_done(voted_campaign, cast, signe
     runs = request_snapshots(voted_campaign("joust", votes=60).campaign)
     ravi = signed_in("ravi")
     assert "Waiting for the worker" in text_of(ravi.get(PAGE))
-    snapshots.do_run(runs[0])
+    snapshots.do_round(runs[:1])
     bar = ravi.get(PAGE, headers={"hx-request": "true"})
     assert "1 of 3 boards done" in text_of(bar)
     assert "<html" not in bar.content.decode()
     assert "HX-Request" in bar["Vary"]
     assert "HX-Refresh" not in bar
-    for run in runs[1:]:
-        snapshots.do_run(run)
+    snapshots.do_round(runs[1:])
     assert ravi.get(PAGE, headers={"hx-request": "true"})["HX-Refresh"] == "true"
 
 

@@ -11,8 +11,9 @@ from arena.battles.models import Battle, Retraction, Vote
 from arena.corpus.models import Prompt, Response
 from arena.leaderboards import sentences
 from arena.leaderboards.fitting.comparisons import STYLE, Cutoff, cutoff_now, read_rows
-from arena.leaderboards.fitting.snapshots import do_run
-from arena.leaderboards.models import Leaderboard, SnapshotRun
+from arena.leaderboards.fitting.snapshots import do_round
+from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.run_models import SnapshotRun
 from arena.leaderboards.schedule import is_due, request_snapshots
 from ratings.comparisons import OUTCOMES
 
@@ -312,8 +313,7 @@ def test_an_exclusion_makes_a_new_snapshot_due(small_campaign, cast, cast_vote, 
     campaign = small_campaign.campaign
     for outcome in ("model_a", "model_b") * 6:
         cast_vote(small_campaign, small_campaign.prompts[0], "Ember", "Grove", outcome, cast.bob_rater)
-    for run in request_snapshots(campaign):
-        do_run(run)
+    do_round(request_snapshots(campaign))
     SnapshotRun.objects.update(requested_at=timezone.now() - timedelta(minutes=settings.SNAPSHOT_MINUTES + 1))
     assert not is_due(campaign)
     exclusions.exclude_rater(campaign, cast.bob_rater, cast.carol, "asleep")

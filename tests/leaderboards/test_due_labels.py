@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from arena.corpus.labels import set_labels
 from arena.leaderboards.defaults import ensure_leaderboards
-from arena.leaderboards.fitting.snapshots import do_run
-from arena.leaderboards.models import Snapshot, SnapshotRun
+from arena.leaderboards.fitting.snapshots import do_round
+from arena.leaderboards.models import Snapshot
+from arena.leaderboards.run_models import SnapshotRun
 from arena.leaderboards.schedule import is_due, request_due, request_snapshots
 from tests.leaderboards.plans_by_hand import write_and_freeze
 
@@ -31,8 +32,7 @@ def go_round(campaign) -> dict[str, str]:
     """By board, how its attempt ended; as if an hour and a minute ago."""
     campaign.refresh_from_db()
     runs = request_snapshots(campaign)
-    for run in runs:
-        do_run(run)
+    do_round(runs)
     an_hour_ago = timezone.now() - timedelta(minutes=61)
     SnapshotRun.objects.update(requested_at=an_hour_ago)
     # What was changed before this round lies before it.

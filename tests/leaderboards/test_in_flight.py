@@ -19,7 +19,8 @@ from arena.judging.models import Judge, JudgeCall, JudgeRun, Judgment
 from arena.leaderboards.agreement import campaign_agreement
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots, sources
-from arena.leaderboards.models import Leaderboard, SnapshotRun
+from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.run_models import SnapshotRun
 from arena.leaderboards.schedule import is_due
 from arena.settled import UnsettledError, settled, stamp
 
@@ -280,9 +281,7 @@ def test_a_round_that_waited_in_vain_ends_in_words_and_is_asked_for_again(joust,
     monkeypatch.setattr(sources, "cutoff_now", in_vain)
     runs = [snapshots.request_snapshot(board) for board in ensure_leaderboards(joust.campaign)]
     SnapshotRun.objects.update(requested_at=timezone.now() - timedelta(days=1))
-    round_ = sources.Round()
-    for run in runs:
-        snapshots.do_run(run, round_)
+    snapshots.do_round(runs)
     assert {run.state for run in runs} == {SnapshotRun.State.FAILED}
     assert all("in the middle of writing" in run.reason for run in runs)
     assert len(asked) == 1, "once in vain is enough"

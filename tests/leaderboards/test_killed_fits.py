@@ -16,14 +16,8 @@ from django.utils import timezone
 
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
-from arena.leaderboards.models import (
-    CategoryRating,
-    Leaderboard,
-    PairResult,
-    Snapshot,
-    SnapshotRun,
-    Standing,
-)
+from arena.leaderboards.models import CategoryRating, Leaderboard, PairResult, Snapshot, Standing
+from arena.leaderboards.run_models import SnapshotRun
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -5,7 +5,7 @@ import pytest
 from arena.corpus.models import Response
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting.snapshots import take_snapshot
-from arena.leaderboards.models import SnapshotRun
+from arena.leaderboards.run_models import SnapshotRun
 from arena.leaderboards.sentences import say_no_style
 from ratings.style_left_out import LeftOut, Why
 

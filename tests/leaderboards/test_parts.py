@@ -11,9 +11,10 @@ from arena.corpus.models import Prompt, PromptSet
 from arena.judging.models import Judgment
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
-from arena.leaderboards.models import Leaderboard, SnapshotRun
+from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.part import BadPartError, say_part
 from arena.leaderboards.plans.registration import board_name
+from arena.leaderboards.run_models import SnapshotRun
 from arena.leaderboards.schedule import is_due, request_snapshots
 from arena.leaderboards.tasks import compute_runs
 from tests.leaderboards.test_snapshots import exported, fit_exported

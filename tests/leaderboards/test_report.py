@@ -12,13 +12,14 @@ from arena.campaigns.models import Guide
 from arena.corpus.models import Competitor, Prompt, PromptSet
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
-from arena.leaderboards.models import Leaderboard, PairResult, SnapshotRun
+from arena.leaderboards.models import Leaderboard, PairResult
 from arena.leaderboards.reading.reading_models import Reading
 from arena.leaderboards.report import report, report_parts
 from arena.leaderboards.report.report_draft import Cell
 from arena.leaderboards.report.report_models import ReportText
 from arena.leaderboards.report.report_protocol import say_reveal
 from arena.leaderboards.report.report_views import STYLE
+from arena.leaderboards.run_models import SnapshotRun
 from tests.conftest import past_triggers
 
 

@@ -15,7 +15,8 @@ from arena.battles.models import Battle, Retraction, Vote
 from arena.corpus.models import Prompt
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
-from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun, Standing
+from arena.leaderboards.models import Leaderboard, Snapshot, Standing
+from arena.leaderboards.run_models import SnapshotRun
 from arena.leaderboards.schedule import is_due, request_due, request_snapshot, request_snapshots
 from arena.leaderboards.tasks import compute_runs, sweep_snapshots
 from ratings.board import fit_board
@@ -258,8 +259,43 @@ def test_a_claimed_run_is_computed_by_nobody_else(voted_campaign):
     run = request_snapshot(board)
     assert run.claim_it()
     other = snapshots.take_snapshot(board)
-    assert (other.pk, other.state) == (run.pk, State.RUNNING)
+    assert (other.pk != run.pk, other.state) == (True, State.QUEUED)
     assert not Snapshot.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_votes_cast_while_boards_are_computed_are_in_the_snapshots_asked_for_then(
+    voted_campaign, cast_vote, cast, monkeypatch
+):
+    small = voted_campaign(votes=100)
+    campaign, asked = small.campaign, []
+
+    def vote_and_ask(*args, **kwargs):
+        if not asked:
+            cast_vote(small, small.prompts[0], "Ember", "Fjord", "tie", cast.alice_rater)
+            asked.extend(request_snapshots(campaign))
+        return fit_board(*args, **kwargs)
+
+    monkeypatch.setattr(snapshots, "fit_board", vote_and_ask)
+    first = request_snapshots(campaign)
+    compute_runs.call_local([run.pk for run in first])
+    assert len(asked) == 3 and not {run.pk for run in first} & {run.pk for run in asked}
+    overall = campaign.leaderboards.get(slug__endswith="overall")
+    assert overall.snapshots.get().counts["votes"] == 100, "all of a round rest on the same votes"
+    assert set(campaign.leaderboards.values_list("runs__state", flat=True)) == {State.PUBLISHED, State.QUEUED}
+    sweep_snapshots.call_local()
+    assert overall.snapshots.first().counts["votes"] == 101
+    assert set(SnapshotRun.objects.values_list("state", flat=True)) <= {State.PUBLISHED, State.UNCHANGED}
+
+
+def test_while_one_worker_computes_a_board_none_takes_up_the_next_run_of_it(voted_campaign):
+    board = ensure_leaderboards(voted_campaign(votes=50).campaign)[0]
+    running = request_snapshot(board)
+    assert running.claim_it()
+    waiting = request_snapshot(board)
+    assert request_snapshot(board) == waiting and not waiting.claim_it()
+    assert running.finish(State.FAILED)
+    assert waiting.claim_it()
 
 
 def test_a_silent_workers_run_is_taken_over_and_its_late_result_refused(voted_campaign):

@@ -45,9 +45,9 @@ def test_the_browsers_own_vote_is_taken(rater, path):
     assert ballot(path, rater, headers=own).status_code == 200
 
 
-FOREIGN = (
+FOREIGN = [
     {"Origin": origin} for origin in (EVIL, "null", "http://testserver.evil.test", "http://testserver:81")
-)
+]
 WITHOUT_TOKEN = (
     {},
     {"Origin": "http://testserver"},

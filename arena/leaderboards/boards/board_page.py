@@ -35,9 +35,10 @@ from arena.leaderboards.boards.board_sources import (
 )
 from arena.leaderboards.boards.board_view import WHOLE, Part, View, part_of
 from arena.leaderboards.intervals import Axis
-from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun
+from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.looks import know_looks, say_newer
 from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
+from arena.leaderboards.run_models import SnapshotRun
 from arena.leaderboards.style_words import say_typical
 
 

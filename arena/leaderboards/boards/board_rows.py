@@ -16,7 +16,8 @@ from arena.leaderboards.boards.option_words import interval_words
 from arena.leaderboards.boards.unranked import say_none_ranked
 from arena.leaderboards.defaults import Board
 from arena.leaderboards.intervals import Axis, Estimate, Mark, shared_axis
-from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotRun, Standing
+from arena.leaderboards.models import Leaderboard, Snapshot, Standing
+from arena.leaderboards.run_models import SnapshotRun
 from arena.leaderboards.sentences import signed, written
 
 HEADINGS = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from time import monotonic
 from typing import Any
@@ -34,11 +34,11 @@ from arena.leaderboards.models import (
     PairResult,
     Snapshot,
     SnapshotChart,
-    SnapshotRun,
     Standing,
 )
 from arena.leaderboards.plans.looks import finals_of
 from arena.leaderboards.plans.registration import options_of, plans_of, registered_under
+from arena.leaderboards.run_models import SnapshotRun
 from arena.leaderboards.schedule import request_snapshot
 from arena.settled import UnsettledError
 from ratings.board import POSITION, FittedBoard, check_board, fit_board
@@ -103,17 +103,27 @@ REPLAYED = ("vote_digest", "options", "counts", "standings", "coefficients", "wa
 def take_snapshot(leaderboard: Leaderboard) -> SnapshotRun:
     """Compute now, in this process; the run says how it ended."""
     run = request_snapshot(leaderboard)
-    do_run(run)
+    do_round([run])
     return run
 
 
-def do_run(run: SnapshotRun, round_: Round | None = None) -> None:
-    """One attempt from claim to end. Somebody else's attempt is left alone."""
-    if not run.claim_it():
-        run.refresh_from_db()
-        return
+def do_round(runs: Iterable[SnapshotRun]) -> None:
+    """Attempts that share what is read. Somebody else's attempt is left alone.
+
+    All are claimed before anything is read: what is asked for later waits for a round of its own.
+    """
+    runs, round_ = list(runs), Round()
+    claimed = {run.pk for run in runs if run.claim_it()}
+    for run in runs:
+        if run.pk in claimed and run.beat():
+            do_claimed(run, round_)
+        else:
+            run.refresh_from_db()
+
+
+def do_claimed(run: SnapshotRun, round_: Round) -> None:
     try:
-        _attempt(run, round_ or Round())
+        _attempt(run, round_)
     except LostClaimError:
         run.refresh_from_db()
     except UnsettledError as error:

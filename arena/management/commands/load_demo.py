@@ -1,7 +1,7 @@
 from django.core.management.base import BaseCommand, CommandError
 
 from arena.counted import counted
-from arena.leaderboards.models import SnapshotRun
+from arena.leaderboards.run_models import SnapshotRun
 from arena.operation import demo
 
 

@@ -6,9 +6,8 @@ from django.db.models import QuerySet
 from arena.campaigns.models import Campaign
 from arena.counted import counted
 from arena.leaderboards.charts.drawing import draw_missing
-from arena.leaderboards.fitting.snapshots import do_run
-from arena.leaderboards.fitting.sources import Round
-from arena.leaderboards.models import SnapshotRun
+from arena.leaderboards.fitting.snapshots import do_round
+from arena.leaderboards.run_models import SnapshotRun
 from arena.leaderboards.schedule import request_snapshots
 
 
@@ -24,9 +23,9 @@ class Command(BaseCommand):
     def handle(self, *args: object, **options: Any) -> None:
         failed = 0
         for campaign in chosen(options["campaign"]):
-            round_ = Round()
-            for run in request_snapshots(campaign):
-                do_run(run, round_)
+            runs = request_snapshots(campaign)
+            do_round(runs)
+            for run in runs:
                 self.stdout.write(describe(run))
                 failed += run.state == SnapshotRun.State.FAILED
         if not options["no_charts"]:

@@ -15,14 +15,17 @@ class SnapshotRunQuerySet(models.QuerySet["SnapshotRun"]):
 
     def silent(self) -> "SnapshotRunQuerySet":
         """Those whose worker hasn't said for a lease that it is alive."""
-        since = timezone.now() - SnapshotRun.LEASE
-        return self.filter(state=SnapshotRun.State.RUNNING, claimed_at__lt=since)
+        return self.filter(_silent())
 
     def claimable(self) -> "SnapshotRunQuerySet":
         """Silent ones, and queued ones of boards that nobody computes."""
         running = SnapshotRun.objects.filter(state=SnapshotRun.State.RUNNING)
         taken = Exists(running.filter(leaderboard=OuterRef("leaderboard")))
-        return self.filter(~taken, state=SnapshotRun.State.QUEUED) | self.silent()
+        return self.filter(Q(~taken, state=SnapshotRun.State.QUEUED) | _silent())
+
+
+def _silent() -> Q:
+    return Q(state=SnapshotRun.State.RUNNING, claimed_at__lt=timezone.now() - SnapshotRun.LEASE)
 
 
 class SnapshotRun(models.Model):

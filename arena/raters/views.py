@@ -65,7 +65,9 @@ def team_rename(request: HttpRequest) -> HttpResponseBase:
     """What is cited from now on names it so; citations written down before keep the old name."""
     form = TeamForm(request.POST, instance=access.acting_team(request.user))
     if form.is_valid() and save_once(form, form.save):
-        messages.success(request, _("The team is called %(name)s from now on.") % {"name": form.instance.name})
+        messages.success(
+            request, _("The team is called %(name)s from now on.") % {"name": form.instance.name}
+        )
         return redirect("member-list")
     return show(request, naming=form)
 

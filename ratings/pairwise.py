@@ -74,15 +74,19 @@ class PairTests:
 
     def verdicts(self) -> list[Verdict]:
         """Different, equivalent, both at once, or undecided, at the level, after adjustment."""
-        different = self.p_adjusted < self.level
-        equivalent = self.equivalence_adjusted < self.level
-        words: dict[tuple[bool, bool], Verdict] = {
-            (True, True): "different, negligible",
-            (True, False): "different",
-            (False, True): "equivalent",
-            (False, False): "undecided",
-        }
-        return [words[bool(d), bool(e)] for d, e in zip(different, equivalent, strict=True)]
+        return verdicts_of(self.p_adjusted, self.equivalence_adjusted, self.level)
+
+
+def verdicts_of(p_adjusted: Vector, equivalence_adjusted: Vector, level: float) -> list[Verdict]:
+    """Of tests (m,) that were adjusted already."""
+    words: dict[tuple[bool, bool], Verdict] = {
+        (True, True): "different, negligible",
+        (True, False): "different",
+        (False, True): "equivalent",
+        (False, False): "undecided",
+    }
+    different, equivalent = p_adjusted < level, equivalence_adjusted < level
+    return [words[bool(d), bool(e)] for d, e in zip(different, equivalent, strict=True)]
 
 
 def pair_tests(

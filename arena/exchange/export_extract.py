@@ -20,6 +20,7 @@ from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, Prompt, PromptSet
 from arena.corpus.same_text import key_of
 from arena.judging.models import Judgment
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.settled import settled
 
 Rows = Iterator[dict[str, Any]]
@@ -74,6 +75,9 @@ class Extract:
             wanted |= Q(pk__in=self.battles.values(side))
         for side in ("response_a__competitor", "response_b__competitor"):
             wanted |= Q(pk__in=self.golds.values(side))
+        plans = AnalysisPlan.objects.filter(campaign=self.campaign, created_at__lte=self.at)
+        named = (pair for pairs in plans.values_list("pairs", flat=True) for pair in pairs)
+        wanted |= Q(pk__in={pk for pair in named for pk in pair["ids"]})
         return Competitor.objects.filter(wanted).distinct()
 
     @cached_property

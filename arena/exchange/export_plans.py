@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from arena.corpus.models import Competitor
 from arena.exchange.export_extract import CHUNK, Extract, Rows
 from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.part import told_elsewhere
@@ -15,6 +18,7 @@ PLAN = (
     "ties",
     "both_bad",
     "boards",
+    "pairs",
     "raters",
     "votes",
     "hard_at_least",
@@ -27,7 +31,22 @@ PLAN = (
 
 def analysis_plans(extract: Extract) -> Rows:
     plans = AnalysisPlan.objects.filter(campaign=extract.campaign, created_at__lte=extract.at)
-    yield from plans.order_by("version").values(*PLAN)
+    for row in plans.order_by("version").values(*PLAN):
+        yield row | {"pairs": pairs_told(row["pairs"])}
+
+
+def pairs_told(pairs: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """By the names that were frozen, `a` and `b`, and those that the export has for these models."""
+    names = dict(
+        Competitor.objects.filter(pk__in={pk for pair in pairs for pk in pair["ids"]}).values_list(
+            "pk", "name"
+        )
+    )
+    return [
+        {"a": pair["a"], "b": pair["b"]}
+        | {f"model_{side}": names.get(pk, pair[side]) for side, pk in zip("ab", pair["ids"], strict=True)}
+        for pair in pairs
+    ]
 
 
 def leaderboards(extract: Extract) -> Rows:

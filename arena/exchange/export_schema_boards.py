@@ -14,6 +14,12 @@ BOARDS: tuple[TableSchema, ...] = (
         ("ties", "text", "half, drop or davidson"),
         ("both_bad", "text", "half or drop"),
         ("boards", "texts", "that answer it"),
+        (
+            "pairs",
+            "json",
+            "of models that it is about: a and b as named when frozen, model_a and model_b as named here;"
+            " empty: all",
+        ),
         ("raters", "count", ""),
         ("votes", "count", ""),
         ("hard_at_least", "count", "of seven criteria make a prompt hard; empty: a draft, or not noted"),

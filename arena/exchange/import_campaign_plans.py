@@ -50,7 +50,7 @@ def bring_plans(back: Return) -> None:
     versions: dict[int, AnalysisPlan] = {}
 
     def plan(row: Row) -> list[Model]:
-        told = _read_plan(row)
+        told = _read_plan(row) | {"pairs": _read_pairs(row.get("pairs", []), back)}
         fields = {name: told[name] for name in PLAN if not name.endswith("_at")}
         fields |= {name: moment(told[name]) for name in ("created_at", "frozen_at")}
         made = back.numbered(AnalysisPlan(campaign=back.campaign, **fields))
@@ -61,6 +61,27 @@ def bring_plans(back: Return) -> None:
     back.bring("analysis_plans", plan)
 
 
+def _read_pairs(told: Any, back: Return) -> list[dict[str, Any]]:
+    """Exports of before have none: their plans are about all pairs."""
+    pairs: list[dict[str, Any]] = []
+    names = {"a", "b", "model_a", "model_b"}
+    for pair in told if isinstance(told, list) else [told]:
+        if not isinstance(pair, dict) or pair.keys() != names or not all(map(is_text, pair.values())):
+            raise CellError("pairs", f"{pair!r} should be an object of texts: {', '.join(sorted(names))}")
+        unknown = [name for name in (pair["model_a"], pair["model_b"]) if name not in back.models]
+        if unknown:
+            raise CellError("pairs", f"{unknown[0]!r} isn’t in models.jsonl")
+        ids = [back.models[pair[name]].pk for name in ("model_a", "model_b")]
+        if ids[0] == ids[1] or {*ids} in [{*one["ids"]} for one in pairs]:
+            raise CellError("pairs", f"{pair['a']!r} and {pair['b']!r} are no pair, or one told before")
+        pairs.append({"a": pair["a"], "b": pair["b"], "ids": ids})
+    return pairs
+
+
+def is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
 def _check_plan(plan: AnalysisPlan) -> None:
     """What no form would have taken, and what its hash doesn't vouch for."""
     known = [board.name for board in BOARDS]
@@ -68,7 +89,7 @@ def _check_plan(plan: AnalysisPlan) -> None:
         raise CellError("boards", f"{plan.boards!r} should list boards, of {', '.join(known)}")
     if isinstance(plan.margin, bool) or not isinstance(plan.margin, int | float):
         raise CellError("margin", f"{plan.margin!r} is no number")
-    plan.clean_fields(exclude=("campaign", "frozen_by", "boards", "reckoned"))
+    plan.clean_fields(exclude=("campaign", "frozen_by", "boards", "pairs", "reckoned"))
     plan.margin = float(plan.margin)  # as it is hashed
     if plan.hard_at_least is not None and plan.hard_at_least not in range(1, Campaign.HARD_CRITERIA + 1):
         raise CellError("hard_at_least", f"{plan.hard_at_least!r} isn't from 1 to {Campaign.HARD_CRITERIA}")

@@ -61,7 +61,7 @@ _LATER = {
     "votes": {"prompt_text"},
     "judgments": {"prompt_text"},
     "judges": {"model"},
-    "analysis_plans": {"hard_at_least", "reckoned"},
+    "analysis_plans": {"hard_at_least", "reckoned", "pairs"},
 }
 # Whose columns name what they choose from.
 _MODELS: dict[str, type[Model]] = {

@@ -13,6 +13,7 @@ from django.http import Http404, HttpResponse
 
 from arena.leaderboards.boards.snapshot_cautions import cautions_in
 from arena.leaderboards.models import Snapshot
+from arena.leaderboards.plans.asked_tests import OF_PLAN, asked_tests, of_plan
 from arena.leaderboards.plans.looks import looks_of
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -86,6 +87,7 @@ _PAIRS = {
     "losses": "count",
     "ties": "count",
 }
+_OF_PAIRS = _PAIRS | OF_PLAN
 _CATEGORIES = {
     "category": "text",
     "model": "text",
@@ -124,8 +126,11 @@ def _standings(snapshot: Snapshot) -> Iterator[Row]:
 def _pairs(snapshot: Snapshot) -> Iterator[Row]:
     """Values alone: with 250 models there are 31,125, and objects would cost three times the CPU."""
     numbers = [name for name in _PAIRS if name not in ("model_a", "model_b")]
-    names = ("first__name", "second__name")
-    return iter(snapshot.pairs.order_by("pk").values_list(*names, *numbers))
+    names = ("first_id", "second_id", "first__name", "second__name")
+    asked = asked_tests(snapshot)
+    for first, second, *told in snapshot.pairs.order_by("pk").values_list(*names, *numbers):
+        pair = first, second
+        yield (*told, *of_plan(snapshot, pair, asked.get(pair)))
 
 
 def _categories(snapshot: Snapshot) -> Iterator[Row]:
@@ -145,7 +150,7 @@ def _cautions(snapshot: Snapshot) -> Iterator[Row]:
 
 _TABLES: dict[str, tuple[dict[str, str], Callable[[Snapshot], Iterator[Row]]]] = {
     "standings": (_STANDINGS, _standings),
-    "pairs": (_PAIRS, _pairs),
+    "pairs": (_OF_PAIRS, _pairs),
     "categories": (_CATEGORIES, _categories),
     "coefficients": (_COEFFICIENTS, _coefficients),
     "cautions": (_CAUTIONS, _cautions),

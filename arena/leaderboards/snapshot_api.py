@@ -63,9 +63,17 @@ class StandingSerializer(serializers.ModelSerializer):
 class RegisteredPlanSerializer(serializers.ModelSerializer):
     """The analysis plan that a snapshot is registered under."""
 
+    pairs = serializers.SerializerMethodField(
+        help_text="of models, by the names it was frozen with, that its question is about; empty: all pairs"
+    )
+
     class Meta:
         model = AnalysisPlan
-        fields = ("version", "frozen_at", "sha256")
+        fields = ("version", "frozen_at", "sha256", "pairs")
+
+    @extend_schema_field(serializers.ListField(child=serializers.ListField(child=serializers.CharField())))
+    def get_pairs(self, plan: AnalysisPlan) -> list[list[str]]:
+        return plan.content().get("pairs", [])
 
 
 class LookSerializer(serializers.Serializer):

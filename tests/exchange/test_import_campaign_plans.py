@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import User
@@ -18,11 +19,13 @@ from arena.battles.seal_models import Seal
 from arena.campaigns.models import Campaign, Guide
 from arena.corpus.label_models import LabelChange, SpotCheck
 from arena.corpus.labels import set_labels
-from arena.corpus.models import HARD_CRITERIA, Prompt, PromptSet
+from arena.corpus.models import HARD_CRITERIA, Competitor, Prompt, PromptSet
 from arena.corpus.redaction import redact_prompt
 from arena.endpoints.models import Endpoint
 from arena.exchange.export_schema import TABLES
 from arena.exchange.exports import CAMPAIGN_TIMES, SUMS, sums
+from arena.exchange.formats.cells import CellError
+from arena.exchange.import_campaign_plans import _read_pairs
 from arena.judging.calibration import fix_labels, wordings_of
 from arena.judging.calibration_models import Calibration, CalibrationLabel
 from arena.judging.models import Judge, JudgeRun, Judgment, Rubric
@@ -77,6 +80,44 @@ def test_a_frozen_plan_comes_back_and_decides_the_same_boards(used, there_and_ba
 
     before, after = there_and_back(make, say)
     assert after == before and len(before[1]) == 2
+
+
+def test_the_pairs_of_a_plan_come_back_by_the_names_their_models_have(used, there_and_back, cast):
+    def make():
+        small = used()
+        models = list(small.campaign.competitors.order_by("name"))[:2]
+        pair = {"a": "Once called so", "b": models[1].name, "ids": [models[0].pk, models[1].pk]}
+        plan = AnalysisPlan.objects.create(
+            campaign=small.campaign, question="Which?", boards=["overall"], pairs=[pair]
+        )
+        assert plan.freeze(cast.carol)
+        AnalysisPlan.objects.update(created_at=LONG_AGO, frozen_at=LONG_AGO)
+        small.campaign.competitors.remove(models[0])
+        return small
+
+    def say(campaign):
+        [plan] = AnalysisPlan.objects.all()
+        [pair] = plan.pairs
+        now = [Competitor.objects.get(pk=pk).name for pk in pair["ids"]]
+        return pair["a"], pair["b"], now, plan.sha256, plan.hash_content() == plan.sha256
+
+    before, after = there_and_back(make, say)
+    assert after == before and before[-1] is True
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        ("Ember", "should be an object of texts"),
+        ([{"a": "A", "b": "B"}], "should be an object of texts"),
+        ([{"a": "A", "b": "B", "model_a": "Nobody", "model_b": "Ember"}], "isn’t in models.jsonl"),
+        ([{"a": "A", "b": "B", "model_a": "Ember", "model_b": "Ember"}], "are no pair"),
+    ],
+)
+def test_pairs_that_no_plan_could_have_are_refused_with_their_cell(pairs, said):
+    back = SimpleNamespace(models={"Ember": SimpleNamespace(pk=1)})
+    with pytest.raises(CellError, match=said):
+        _read_pairs(pairs, back)
 
 
 def planned(used, cast, amended=False, late=False):

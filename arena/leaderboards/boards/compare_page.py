@@ -43,6 +43,7 @@ from arena.leaderboards.boards.duels import (
 )
 from arena.leaderboards.intervals import Axis, Estimate, Mark, Tick, shared_axis
 from arena.leaderboards.models import Leaderboard, PairResult, Snapshot
+from arena.leaderboards.plans.asked_tests import OF_PLAN, asked_tests, of_plan
 from arena.leaderboards.plans.looks import plan_and_look
 from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
 from arena.leaderboards.sentences import say_marked, signed
@@ -65,6 +66,7 @@ BOARDS = {
     "verdict": "text",
     "p_adjusted": "number",
     "p": "number",
+    **OF_PLAN,
 }
 """Columns of the file of the boards: name to kind; a line's `values` stand in their order."""
 ROUND = (2000, 1000, 500, 200, 100, 50, 20, 10, 5)
@@ -87,6 +89,7 @@ class Line:
     p: str
     values: tuple[Any, ...]
     own_p: str = ""
+    asked_p: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,7 @@ class Page:
     plans: str
     care: board_cautions.Care
     marked: str = ""
+    asked: bool = False
 
 
 @dataclass(frozen=True)
@@ -197,13 +201,17 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
         categories=list(categories_of(main)) if main else [],
         needs=list(needs_of(main)) if main else [],
         needs_first=say_first_needed(main) if main else "",
-        apart=bool(main and main.pair.verdict == PairResult.Verdict.APART),
+        apart=bool(main and main.verdict == PairResult.Verdict.APART),
         style=_style(mine, choice),
         snapshots=snapshots,
-        registered=say_registered([one.column.snapshot for one in mine if one.column.snapshot]),
+        registered=say_registered(
+            [one.column.snapshot for one in mine if one.column.snapshot],
+            two=(main.pair.first_id, main.pair.second_id) if main else None,
+        ),
         plans=address_of_plans(boards[0].campaign),
         care=_care(mine, source),
         marked=say_marked(one.duel.pair.snapshot for one in found if one.duel),
+        asked=any(one.duel.asked for one in found if one.duel),
     )
 
 
@@ -233,7 +241,8 @@ def _duel(column: Column, choice: Choice) -> Duel | None:
 def find_duel(snapshot: Snapshot, a: Competitor, b: Competitor) -> Duel | None:
     low, high = sorted((a.pk, b.pk))
     pair = snapshot.pairs.filter(first=low, second=high).first()
-    return None if pair is None else Duel(pair, turned=a.pk > b.pk)
+    asked = asked_tests(snapshot).get((low, high))
+    return None if pair is None else Duel(pair, turned=a.pk > b.pk, asked=asked)
 
 
 def _ticks(axis: Axis) -> list[Tick]:
@@ -291,6 +300,7 @@ def _pair(one: _Found, duel: Duel, choice: Choice, axis: Axis, margin: float) ->
         verdict=say_verdict(duel, choice.a, choice.b, margin),
         kind=_kind(duel),
         p=say_p(duel.pair.p_adjusted),
+        asked_p=say_p(duel.p_adjusted) if duel.asked else "",
         values=(
             *_where(one),
             *three(estimate),
@@ -298,6 +308,7 @@ def _pair(one: _Found, duel: Duel, choice: Choice, axis: Axis, margin: float) ->
             duel.pair.verdict,
             duel.pair.p_adjusted,
             duel.pair.p,
+            *of_plan(duel.pair.snapshot, (duel.pair.first_id, duel.pair.second_id), duel.asked),
         ),
         own_p="" if duel.pair.p is None else say_p(duel.pair.p),
     )
@@ -306,7 +317,7 @@ def _pair(one: _Found, duel: Duel, choice: Choice, axis: Axis, margin: float) ->
 def _kind(duel: Duel) -> str:
     """Whose colour the verdict has: the side ahead, or neither."""
     estimate = duel.estimate
-    if duel.pair.verdict != PairResult.Verdict.DIFFERENT or estimate is None:
+    if duel.verdict != PairResult.Verdict.DIFFERENT or estimate is None:
         return ""
     return "a" if estimate.rating > 0 else "b"
 

@@ -43,16 +43,21 @@ def headline(duel: Duel, name_a: str, name_b: str, source: Source, beside_others
     if few := sentences.say_few(snapshot):
         told = _("%(few)s to tell %(a)s and %(b)s apart by")
         return sentences.compose(opening, [told % {"few": few, "a": name_a, "b": name_b}])
-    pairs = snapshot.pairs.filter(p__isnull=False).count()
+    pairs = duel.asked.together if duel.asked else snapshot.pairs.filter(p__isnull=False).count()
     clauses = [say_headline(duel, name_a, name_b, margin, pairs)]
-    if duel.pair.verdict == PairResult.Verdict.UNDECIDED and pairs > 1 and duel.pair.p is not None:
+    if duel.verdict == PairResult.Verdict.UNDECIDED and pairs > 1 and duel.pair.p is not None:
         words = _("this pair alone, as if it had been named beforehand, gives %(p)s")
         clauses.append(words % {"p": say_p(duel.pair.p)})
-    p = duel.pair.equivalence_adjusted
-    if duel.pair.verdict == PairResult.Verdict.EQUIVALENT and p is not None:
+    p = duel.equivalence_adjusted
+    if duel.verdict == PairResult.Verdict.EQUIVALENT and p is not None:
         words = _(
             "the test of equivalence, at the level of %(level)s with all pairs of the board, gives %(p)s"
         )
+        if duel.asked:
+            words = _(
+                "the test of equivalence, at the level of %(level)s with all pairs that the plan names, gives"
+                " %(p)s"
+            )
         clauses.append(words % {"level": percent(level, None), "p": say_p(p)})
     return sentences.compose(opening, clauses)
 
@@ -65,7 +70,7 @@ def replacement(duel: Duel, name_a: str, name_b: str, margin: float, level: floa
             " models, and for those that met most often."
         )
         return words % {"a": name_a, "b": name_b}
-    if duel.pair.verdict == PairResult.Verdict.UNBOUNDED:
+    if duel.verdict == PairResult.Verdict.UNBOUNDED:
         words = _("%(a)s in place of %(b)s? Not tested: the test at the margin needs a finite difference.")
         return words % {"a": name_a, "b": name_b}
     snapshot = duel.pair.snapshot

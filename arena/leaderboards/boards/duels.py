@@ -11,6 +11,7 @@ from django.utils.translation import ngettext
 
 from arena.leaderboards.intervals import Estimate
 from arena.leaderboards.models import PairResult, Snapshot
+from arena.leaderboards.plans.asked_tests import AskedTest
 from arena.leaderboards.sentences import mark, signed
 from arena.percent import PERCENT, percent
 from ratings.scale import expected_score
@@ -21,10 +22,26 @@ NONE = "–"
 
 @dataclass(frozen=True)
 class Duel:
-    """a less b. The stored row has the smaller id first; `turned` when a is the second one there."""
+    """a less b. The stored row has the smaller id first; `turned` when a is the second one there.
+
+    asked: of a pair that the registered plan names, its test among those pairs alone, which then counts.
+    """
 
     pair: PairResult
     turned: bool
+    asked: AskedTest | None = None
+
+    @property
+    def verdict(self) -> str:
+        return self.asked.verdict if self.asked else self.pair.verdict
+
+    @property
+    def p_adjusted(self) -> float | None:
+        return self.asked.p_adjusted if self.asked else self.pair.p_adjusted
+
+    @property
+    def equivalence_adjusted(self) -> float | None:
+        return self.asked.equivalence_adjusted if self.asked else self.pair.equivalence_adjusted
 
     @property
     def estimate(self) -> Estimate | None:
@@ -148,7 +165,7 @@ FINDINGS = (Verdict.DIFFERENT, Verdict.NEGLIGIBLE, Verdict.EQUIVALENT)
 
 def say_verdict(duel: Duel, name_a: str, name_b: str, margin: float) -> str:
     """As it stands in a table, where no sentence says how far it can be relied on."""
-    return mark_verdict(_say_verdict(duel, name_a, name_b, margin), duel.pair.verdict, duel.pair.snapshot)
+    return mark_verdict(_say_verdict(duel, name_a, name_b, margin), duel.verdict, duel.pair.snapshot)
 
 
 def mark_verdict(words: str, verdict: str, snapshot: Snapshot) -> str:
@@ -156,7 +173,7 @@ def mark_verdict(words: str, verdict: str, snapshot: Snapshot) -> str:
 
 
 def _say_verdict(duel: Duel, name_a: str, name_b: str, margin: float) -> str:
-    verdict, estimate = duel.pair.verdict, duel.estimate
+    verdict, estimate = duel.verdict, duel.estimate
     if verdict in (Verdict.DIFFERENT, Verdict.NEGLIGIBLE) and estimate is not None:
         ahead = _("%(name)s ahead") % {"name": name_a if estimate.rating > 0 else name_b}
         return ahead if verdict == Verdict.DIFFERENT else _("%(ahead)s, negligibly") % {"ahead": ahead}
@@ -164,7 +181,7 @@ def _say_verdict(duel: Duel, name_a: str, name_b: str, margin: float) -> str:
         return _("%(told)s: no finite difference") % {"told": told}
     if verdict == Verdict.EQUIVALENT:
         return _("equivalent within %(margin)s points") % {"margin": f"±{margin:g}"}
-    return str(duel.pair.get_verdict_display())
+    return str(Verdict(duel.verdict).label)
 
 
 def say_won_all(duel: Duel, name_a: str, name_b: str) -> str:
@@ -191,7 +208,7 @@ def say_headline(duel: Duel, name_a: str, name_b: str, margin: float, pairs: int
 
     pairs: how many the verdict looked at together.
     """
-    estimate, verdict = duel.estimate, duel.pair.verdict
+    estimate, verdict = duel.estimate, duel.verdict
     words = {"a": name_a, "b": name_b, "margin": f"{margin:g}"}
     if verdict == Verdict.APART:
         return _("no path of battles leads from %(a)s to %(b)s: they can't be compared") % words
@@ -238,7 +255,7 @@ def answer_of(duel: Duel, level: float) -> Answer:
         return Answer.UNTESTED
     if p < level:
         return Answer.REPLACE
-    is_worse = duel.pair.verdict == Verdict.DIFFERENT and estimate.rating < 0
+    is_worse = duel.verdict == Verdict.DIFFERENT and estimate.rating < 0
     return Answer.KEEP if is_worse else Answer.NOT_YET
 
 
@@ -269,5 +286,7 @@ def say_replacement(
                 "One-sided at %(share)s, for this pair alone; that pair and margin were named beforehand"
                 " isn’t known."
             )
+        elif duel.asked:
+            alone = _("One-sided at %(share)s, for this pair alone, which the plan named beforehand.")
         answers = [answer % words, alone % share]
     return " ".join([_("%(a)s in place of %(b)s?") % words, *answers])

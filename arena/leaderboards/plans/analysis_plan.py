@@ -46,6 +46,12 @@ class AnalysisPlan(models.Model):
     ties = models.CharField(_("ties"), max_length=8, choices=Ties.choices, default=Ties.HALF)
     both_bad = models.CharField(_("both bad"), max_length=8, choices=BothBad.choices, default=BothBad.HALF)
     boards = models.JSONField(_("boards"), default=list, help_text=_("names of the boards that answer it"))
+    pairs = models.JSONField(
+        _("pairs of models"),
+        default=list,
+        blank=True,
+        help_text="of models, that its question is about: a and b as named when written, ids; empty: all",
+    )
     raters = models.PositiveIntegerField(
         _("raters"), null=True, blank=True, validators=[MinValueValidator(1)]
     )
@@ -89,6 +95,8 @@ class AnalysisPlan(models.Model):
     def content(self) -> dict[str, Any]:
         names = ("question", "margin", "ties", "both_bad", "boards", "raters", "votes")
         told = {name: getattr(self, name) for name in names} | {"margin": float(self.margin)}  # as it is read
+        if self.pairs:
+            told |= {"pairs": [[pair["a"], pair["b"]] for pair in self.pairs]}
         return told if self.hard_at_least is None else told | {"hard_at_least": self.hard_at_least}
 
     def canonical(self) -> str:
@@ -100,7 +108,9 @@ class AnalysisPlan(models.Model):
 
     def freeze(self, user: Any, reckoned: dict[str, Any] | None = None) -> bool:
         """False if it was frozen already, which stays as it was."""
-        draft = AnalysisPlan.objects.filter(pk=self.pk, frozen_at=None, **self.content())
+        draft = AnalysisPlan.objects.filter(
+            pk=self.pk, frozen_at=None, **self.content() | {"pairs": self.pairs}
+        )
         self.hard_at_least = self.campaign.hard_at_least
         frozen = {
             "hard_at_least": self.hard_at_least,

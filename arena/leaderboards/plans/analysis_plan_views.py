@@ -16,6 +16,7 @@ from arena.campaigns.models import Campaign
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.asked_pairs import read_pairs, say_changed, say_pairs, written_of
 from arena.leaderboards.plans.plan_words import say_boards, say_changes
 from arena.leaderboards.plans.reckoning import reckon, told_of
 from arena.leaderboards.plans.registration import anything_before, is_fixed, plans_of
@@ -37,10 +38,19 @@ class AnalysisPlanForm(RowForm):
         initial=[board.name for board in BOARDS],
         widget=forms.CheckboxSelectMultiple,
     )
+    pairs = forms.CharField(
+        label=gettext_lazy("Pairs of models the question is about"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=gettext_lazy(
+            "One pair a line, “A / B”. Its tests are corrected for these pairs alone, and all others explore."
+            " Empty: every pair of the campaign’s models."
+        ),
+    )
 
     class Meta:
         model = AnalysisPlan
-        fields = ("question", "margin", "ties", "both_bad", "boards", "raters", "votes")
+        fields = ("question", "pairs", "margin", "ties", "both_bad", "boards", "raters", "votes")
         widgets = {"question": forms.Textarea(attrs={"rows": 3})}
         help_texts = {
             "margin": gettext_lazy(
@@ -49,6 +59,14 @@ class AnalysisPlanForm(RowForm):
             )
             % {"score": percent(0.514, 1)}
         }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["pairs"] = written_of(self.instance.pairs)
+        self.order_fields(("question", "pairs"))
+
+    def clean_pairs(self) -> list[dict[str, Any]]:
+        return read_pairs(self.cleaned_data["pairs"], self.instance.campaign)
 
 
 @require_safe
@@ -69,7 +87,7 @@ def show(request: HttpRequest, campaign: Campaign, form: AnalysisPlanForm | None
     plans = plans_of(board)
     current = plans.followed
     if may_edit and form is None and (draft or not frozen):
-        form = AnalysisPlanForm(instance=draft)
+        form = AnalysisPlanForm(instance=draft or AnalysisPlan(campaign=campaign))
     context: dict[str, Any] = {
         "campaign": campaign,
         "draft": draft,
@@ -83,6 +101,9 @@ def show(request: HttpRequest, campaign: Campaign, form: AnalysisPlanForm | None
         "amendments": [(plan, say_changes(current, plan)) for plan in plans.amendments if current],
         "others": [plan for plan in frozen if plan != current and plan not in plans.amendments],
         "current_boards": say_boards(current.boards) if current else "",
+        "current_pairs": say_pairs(current.pairs) if current else "",
+        "changed_since": say_changed(current) if current else [],
+        "newest_pairs": written_of(frozen[0].pairs) if frozen else "",
         "frozen_answer": told_of(current),
         "form": form if may_edit else None,
         "may_edit": may_edit,
@@ -116,6 +137,10 @@ def analysis_plan_save(request: HttpRequest, slug: str) -> HttpResponseBase:
 def analysis_plan_freeze(request: HttpRequest, slug: str) -> HttpResponseBase:
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
     draft = campaign.analysis_plans.filter(frozen_at=None).first()
+    if draft is not None and (changed := say_changed(draft)):
+        words = _("Nothing was frozen: %(changed)s Change the draft’s pairs.")
+        messages.error(request, words % {"changed": " ".join(changed)})
+        return redirect("analysis-plan", campaign.slug)
     found = reckon(draft) if draft else None
     if found is not None and not found.answers and "though_it_cannot_answer" not in request.POST:
         messages.error(

@@ -6,6 +6,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.plans.asked_pairs import say_changed, say_pairs
 from arena.leaderboards.plans.plan_words import say_boards, say_changes
 from arena.leaderboards.plans.reckoning import told_of
 from arena.leaderboards.plans.registration import plans_of
@@ -26,6 +27,8 @@ def board_plan(request: HttpRequest, campaign: str) -> HttpResponse:
         {
             "plan": plan,
             "boards": say_boards(plan.boards),
+            "pairs": say_pairs(plan.pairs),
+            "changed_since": say_changed(plan),
             "answer": told_of(plan),
             "changes": say_changes(followed, plan) if followed and plan in plans.amendments else [],
             "late": say_late(plans, plan) if plan in plans.late else "",

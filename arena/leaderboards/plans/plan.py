@@ -35,7 +35,10 @@ ROWS = (5, 10, 20, 50, 100, 200)
 
 @dataclass(frozen=True)
 class Plan:
-    """`counted` is the share of battles that count on a board: neither repeats nor golds."""
+    """`counted` is the share of battles that count on a board: neither repeats nor golds.
+
+    asked: pairs that the question is about, which alone are tested at once; None: all pairs.
+    """
 
     models: int
     prompts: int
@@ -44,6 +47,7 @@ class Plan:
     tie_share: float
     taste: float
     counted: float = 1.0
+    asked: int | None = None
 
     @property
     def on_the_board(self) -> float:
@@ -53,6 +57,10 @@ class Plan:
     @property
     def pairs(self) -> int:
         return self.models * (self.models - 1) // 2
+
+    @property
+    def tested(self) -> int:
+        return self.asked or self.pairs
 
     @property
     def per_pair(self) -> float:
@@ -118,15 +126,15 @@ class Row:
 
 
 def detectable(plan: Plan) -> Row:
-    """The smallest difference found in four of five tries, when all pairs of the board are tested."""
+    """The smallest difference found in four of five tries, when all pairs that are asked about are tested."""
     votes = plan.raters * plan.votes_each
-    found = Detectable(None, None, 0, CONFIDENCE, POWER, plan.pairs)
+    found = Detectable(None, None, 0, CONFIDENCE, POWER, plan.tested)
     if plan.per_pair >= 1:
         found = minimum_detectable(
             int(plan.per_pair),
             confidence=CONFIDENCE,
             power=POWER,
-            comparisons=plan.pairs,
+            comparisons=plan.tested,
             tie_share=plan.tie_share,
             design_effect=plan.design_effect,
             degrees=plan.degrees,
@@ -175,7 +183,13 @@ def prompts_of(campaign: Campaign) -> int:
 
 
 def plan_of(
-    campaign: Campaign, *, raters: int, votes_each: int, taste: float, ties: Ties | None = None
+    campaign: Campaign,
+    *,
+    raters: int,
+    votes_each: int,
+    taste: float,
+    ties: Ties | None = None,
+    asked: int | None = None,
 ) -> Plan | None:
     """With the campaign's own models, prompts and ties; None: too early to say."""
     models = campaign.competitors.filter(status="active").count()
@@ -190,6 +204,7 @@ def plan_of(
         tie_share=(ties or ties_of(campaign)).share,
         taste=taste,
         counted=1 - campaign.repeat_share - campaign.gold_share,
+        asked=asked and min(asked, models * (models - 1) // 2),
     )
 
 

@@ -21,6 +21,7 @@ class PlanForm(forms.Form):
     raters = forms.IntegerField(min_value=1, max_value=plan.MOST_RATERS, label=_("Raters"))
     votes = forms.IntegerField(min_value=1, max_value=100_000, label=_("Votes each"))
     margin = forms.FloatField(min_value=0.1, max_value=1000, label=_("Margin, in points"))
+    pairs = forms.IntegerField(min_value=1, required=False, label=_("Pairs the question is about"))
     tastes = forms.ChoiceField(
         choices=[("alike", _("hardly")), ("usual", _("as is usual")), ("apart", _("a lot"))],
         label=_("Tastes differ"),
@@ -31,7 +32,7 @@ class PlanForm(forms.Form):
 @never_cache
 @vary_on_headers("HX-Request")
 @access.researcher_required
-@understands("raters", "votes", "margin", "tastes")
+@understands("raters", "votes", "margin", "pairs", "tastes")
 def campaign_plan(request: HttpRequest, slug: str) -> HttpResponse:
     campaign, form = asked_of(request, slug)
     context = {"campaign": campaign, "form": form, "section": "campaigns"}
@@ -45,10 +46,12 @@ def campaign_plan(request: HttpRequest, slug: str) -> HttpResponse:
 def asked_of(request: HttpRequest, slug: str) -> tuple[Campaign, PlanForm]:
     """What isn't asked for is the campaign's, or usual."""
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=slug)
+    written = campaign.analysis_plans.first() or AnalysisPlan()
     given = {
         "raters": 20,
         "votes": campaign.quota or VOTES_EACH,
-        "margin": f"{(campaign.analysis_plans.first() or AnalysisPlan()).margin:g}",
+        "margin": f"{written.margin:g}",
+        "pairs": len(written.pairs) or None,
         "tastes": "usual",
     } | request.GET.dict()
     return campaign, PlanForm(given, auto_id="plan-%s")
@@ -62,6 +65,7 @@ def answer(campaign: Campaign, asked: dict) -> dict:
         votes_each=asked["votes"],
         taste=plan.TASTES[asked["tastes"]],
         ties=ties,
+        asked=asked["pairs"],
     )
     if wanted is None:
         return {"is_too_early": True}

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.asked_pairs import say_pairs
 
 
 def say_boards(names: Sequence[str]) -> str:
@@ -34,5 +35,6 @@ def _told(plan: AnalysisPlan) -> Iterator[tuple[str, str]]:
     yield _("ties"), str(plan.get_ties_display())
     yield _("both bad"), str(plan.get_both_bad_display())
     yield _("boards"), say_boards(plan.boards)
+    yield _("pairs"), say_pairs(plan.pairs)
     yield _("raters"), f"{plan.raters:,}" if plan.raters else none
     yield _("votes"), f"{plan.votes:,}" if plan.votes else none

@@ -61,6 +61,7 @@ class Reckoning:
     The three needs are totals; None: no number is enough, or none is needed.
     tied_votes: votes that the share of ties was measured on, 0: it is assumed.
     degrees: of freedom of the test, None: it was taken for one of many raters and prompts.
+    asked: pairs that the question is about, None: all of the models.
     """
 
     margin: float
@@ -77,6 +78,7 @@ class Reckoning:
     raters_needed: int | None = None
     prompts_needed: int | None = None
     degrees: int | None = None
+    asked: int | None = None
 
     @property
     def answers(self) -> bool:
@@ -92,6 +94,7 @@ class Reckoning:
             self.tie_share,
             self.taste,
             self.counted,
+            self.asked,
         )
 
     @classmethod
@@ -123,6 +126,7 @@ def reckon(plan: AnalysisPlan) -> Reckoning | None:
         votes_each=max(1, round(plan.votes / plan.raters)),
         taste=planner.TASTES["usual"],
         ties=ties,
+        asked=len(plan.pairs) or None,
     )
     return None if wanted is None else reckon_with(wanted, plan.margin, ties.votes)
 
@@ -253,11 +257,7 @@ def assumptions_of(found: Reckoning) -> list[Assumption]:
     told = [
         _count(_("models"), found.models, campaign),
         _count(_("prompts with responses"), found.prompts, campaign),
-        _count(
-            _("pairs, all tested at once and drawn equally often"),
-            plan.pairs,
-            _("follows from the models; the error is shared among them (Bonferroni)"),
-        ),
+        *_pairs_of(found),
         _count(
             _("votes that count on the board of all prompts"),
             plan.on_the_board,
@@ -287,6 +287,16 @@ def assumptions_of(found: Reckoning) -> list[Assumption]:
         of = _("follows: one less than raters or prompts, whichever are fewer; few make a test strict")
         told.append(_count(_("degrees of freedom of the test (Student’s t)"), found.degrees, of))
     return told
+
+
+def _pairs_of(found: Reckoning) -> Iterator[Assumption]:
+    models = _("follows from the models; the error is shared among them (Bonferroni)")
+    if found.asked is None:
+        yield _count(_("pairs, all tested at once and drawn equally often"), found.plan.pairs, models)
+        return
+    yield _count(_("pairs, all drawn equally often"), found.plan.pairs, _("follows from the models"))
+    named = _("named beforehand; the error is shared among these alone (Bonferroni)")
+    yield _count(_("pairs that the question is about, all tested at once"), found.asked, named)
 
 
 def _parts_of_uncertainty(plan: planner.Plan) -> Iterator[Assumption]:

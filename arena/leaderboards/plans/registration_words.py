@@ -15,6 +15,8 @@ from arena.corpus.models import HARD_AT_LEAST
 from arena.leaderboards import sentences
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.asked_pairs import say_asked
+from arena.leaderboards.plans.asked_tests import asks_about
 from arena.leaderboards.plans.looks import look_of, say_look
 from arena.leaderboards.plans.reckoning import reckon, say_unanswered
 from arena.leaderboards.plans.registration import (
@@ -44,17 +46,19 @@ def say_late(plans: Plans, plan: AnalysisPlan) -> str:
     return str(_LATE[seen or Seen.VOTES])
 
 
-def say_registered(snapshots: Sequence[Snapshot], plans: Plans | None = None) -> list[str]:
+def say_registered(
+    snapshots: Sequence[Snapshot], plans: Plans | None = None, two: tuple[int, int] | None = None
+) -> list[str]:
     """Once for all, or by board where they differ, and what was changed after votes; all of one source.
 
-    plans: theirs, where somebody has them already.
+    plans: theirs, where somebody has them already · two: the models that alone are spoken of, by number.
     """
     if not snapshots:
         return []
     plans = plans or plans_of(snapshots[0].leaderboard, snapshots)
     told: dict[str, dict[str, list[str]]] = {}
     for snapshot in snapshots:
-        standing, look = _status(snapshot, plans)
+        standing, look = _status(snapshot, plans, two)
         names = told.setdefault(standing, {}).setdefault(look, [])
         if (name := _name_of(snapshot.leaderboard)) not in names:
             names.append(name)
@@ -93,12 +97,18 @@ def _plan_and_day(plan: AnalysisPlan) -> str:
     return _("analysis plan %(version)d (%(day)s)") % {"version": plan.version, "day": day}
 
 
-def _status(snapshot: Snapshot, plans: Plans) -> tuple[str, str]:
+def _status(snapshot: Snapshot, plans: Plans, two: tuple[int, int] | None = None) -> tuple[str, str]:
     """How it stands to the plan, and which look it is; boards most often share the plan of `plans`."""
     before = plans.before
     under = before if before is not None and before.pk == snapshot.plan_id else snapshot.registered_plan
     if under is not None:
-        told = _("registered under analysis plan %(version)d") % {"version": under.version}
+        words = {"version": under.version, "asked": say_asked(under.pairs)}
+        if two and not asks_about(under, *two):
+            told = _("exploratory: it isn’t this pair that analysis plan %(version)d names, %(asked)s")
+            return told % words, ""
+        told = _("registered under analysis plan %(version)d") % words
+        if under.pairs:
+            told = f"{told}, {words['asked']}"
         found, look = reckon(under), look_of(snapshot, under)
         if found is not None and not found.answers:
             told = f"{told}, {say_unanswered(found)}"

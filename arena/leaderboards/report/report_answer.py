@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -23,6 +24,8 @@ from arena.leaderboards.boards.duels import (
 )
 from arena.leaderboards.models import PairResult, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.asked_pairs import say_changed, say_pairs
+from arena.leaderboards.plans.asked_tests import asked_of, asked_tests, asks_about
 from arena.leaderboards.plans.looks import (
     final_under,
     look_of,
@@ -61,6 +64,9 @@ def answer(matter: Matter, draft: Draft) -> None:
         )
     told = {"version": plan.version, "question": plan.question, "late": say_late(matter.plans, plan)}
     draft.say(asked % told)
+    if plan.pairs:
+        about = _("It is about %(pairs)s.") % {"pairs": say_pairs(plan.pairs)}
+        draft.say(" ".join([about, *say_changed(plan)]))
     columns = [c for c in matter.page.columns if c.snapshot and c.board.name in plan.boards]
     if not columns:
         draft.missing.append(_("An answer: there is no snapshot of a board that the plan names."))
@@ -70,7 +76,7 @@ def answer(matter: Matter, draft: Draft) -> None:
             draft.say(words % {"board": column.heading, "reason": column.reason})
     for column in columns:
         if column.snapshot is not None:
-            _of_board(column, _answering(column, column.snapshot, plan, draft), len(columns) > 1, draft)
+            _of_board(column, _answering(column, column.snapshot, plan, draft), plan, len(columns) > 1, draft)
     _planned(matter, plan, draft)
 
 
@@ -99,25 +105,33 @@ def _answering(column: Column, newest: Snapshot, plan: AnalysisPlan, draft: Draf
     return newest
 
 
-def _of_board(column: Column, snapshot: Snapshot, named: bool, draft: Draft) -> None:
+def _of_board(column: Column, snapshot: Snapshot, plan: AnalysisPlan, named: bool, draft: Draft) -> None:
     pairs = list(snapshot.pairs.select_related("first", "second", "snapshot"))
+    if plan.pairs:
+        pairs = _asked_among(pairs, column, plan, draft)
     if not pairs:
         draft.missing.append(_("Pairs of the board %(board)s.") % {"board": column.heading})
         return
     margin, _level = options_of(Duel(pairs[0], turned=False))
-    duels = [Duel(pair, turned=(pair.difference or 0) < 0) for pair in pairs]
-    duels.sort(key=lambda duel: (PLACES.get(duel.pair.verdict, len(PLACES)), -abs(duel.pair.difference or 0)))
+    tests = asked_tests(snapshot)
+    duels = [
+        Duel(pair, (pair.difference or 0) < 0, tests.get((pair.first_id, pair.second_id))) for pair in pairs
+    ]
+    duels.sort(key=lambda duel: (PLACES.get(duel.verdict, len(PLACES)), -abs(duel.pair.difference or 0)))
     board = _("On the board %(board)s: ") % {"board": column.heading} if named else ""
     draft.say(board + " ".join(_say_verdicts(duels, margin)))
     if few := say_few(snapshot):
         told = {"mark": UNSURE, "few": few}
         draft.say(_("%(mark)s %(few)s to rely on these verdicts.") % told)
     caption = _("%(board)s: every pair at the margin of %(margin)s points")
+    if plan.pairs:
+        caption = _("%(board)s: the pairs that the plan names, at the margin of %(margin)s points")
     if len(duels) > PAIRS_SHOWN:
         caption = _("%(board)s: pairs at the margin of %(margin)s points, of %(all)s the first %(shown)d")
     look = plan_and_look(snapshot)
     words = {"board": column.heading, "margin": f"{margin:g}", "all": f"{len(duels):,}", "shown": PAIRS_SHOWN}
-    head = [_("A"), _("B"), _("A less B"), interval_heading(), _("Verdict, all pairs"), _("p (Holm)")]
+    verdict = _("Verdict, pairs of the plan") if tests else _("Verdict, all pairs")
+    head = [_("A"), _("B"), _("A less B"), interval_heading(), verdict, _("p (Holm)")]
     draft.lay_out(
         [*head, _("A in place of B"), _("B in place of A")],
         [_row(duel, margin) for duel in duels[:PAIRS_SHOWN]],
@@ -127,11 +141,39 @@ def _of_board(column: Column, snapshot: Snapshot, named: bool, draft: Draft) -> 
     )
     draft.say(
         _(
-            "Verdicts allow for all pairs of the board at once. “In place of” is the one-sided test at the"
-            " margin, for that pair alone: with many pairs some answers are chance."
+            "%(verdicts)s “In place of” is the one-sided test at the margin, for that pair alone: with many"
+            " pairs some answers are chance."
         )
+        % {"verdicts": _say_corrected(plan, bool(tests))}
         + f" {chosen_margin(snapshot).words}"
     )
+
+
+def _say_corrected(plan: AnalysisPlan, is_over_asked: bool) -> str:
+    if not plan.pairs:
+        return _("Verdicts allow for all pairs of the board at once.")
+    if not is_over_asked:
+        return _(
+            "The pairs were named when votes could have been seen, and verdicts allow for all pairs of the"
+            " board at once."
+        )
+    return ngettext(
+        "Verdicts allow for the one pair that the plan names, and for no other.",
+        "Verdicts allow for the %(n)s pairs that the plan names, and for no others.",
+        len(plan.pairs),
+    ) % {"n": f"{len(plan.pairs):,}"}
+
+
+def _asked_among(
+    pairs: Sequence[PairResult], column: Column, plan: AnalysisPlan, draft: Draft
+) -> list[PairResult]:
+    """Those that the plan names; of which there is nothing here, is said."""
+    found = {(pair.first_id, pair.second_id) for pair in pairs}
+    absent = [pair for pair in plan.pairs if (min(pair["ids"]), max(pair["ids"])) not in found]
+    if absent and pairs:
+        words = _("%(board)s: not on this board, for want of votes: %(pairs)s.")
+        draft.say(words % {"board": column.heading, "pairs": say_pairs(absent)})
+    return [pair for pair in pairs if asks_about(plan, pair.first_id, pair.second_id)]
 
 
 PLACES: dict[str, int] = {
@@ -155,7 +197,7 @@ def _say_verdicts(duels: Sequence[Duel], margin: float) -> Iterator[str]:
         (Verdict.APART, _("Not comparable: %(pairs)s.")),
     )
     for verdict, words in kinds:
-        mine = [duel for duel in duels if duel.pair.verdict == verdict]
+        mine = [duel for duel in duels if duel.verdict == verdict]
         if mine:
             yield words % {"margin": f"{margin:g}", "pairs": _list_pairs(mine, verdict)}
 
@@ -185,18 +227,19 @@ def _row(duel: Duel, margin: float) -> list[object]:
     interval = say_interval(estimate.lower, estimate.upper) if estimate else ""
     verdict = say_verdict(duel, a, b, margin)
     ways = [ANSWERS[answer]() for answer in _answers(duel, level)]
-    return [a, b, say_points(estimate), interval or None, verdict, say_p(duel.pair.p_adjusted), *ways]
+    return [a, b, say_points(estimate), interval or None, verdict, say_p(duel.p_adjusted), *ways]
 
 
 def _answers(duel: Duel, level: float) -> list[Answer]:
     """Whether a may stand in place of b, and b in place of a."""
-    return [answer_of(one, level) for one in (duel, Duel(duel.pair, not duel.turned))]
+    return [answer_of(one, level) for one in (duel, replace(duel, turned=not duel.turned))]
 
 
 def _values(duel: Duel) -> tuple[Any, ...]:
-    pair, ways = duel.pair, _answers(duel, options_of(duel)[1])
-    numbers = (*three(duel.estimate), pair.verdict, pair.p_adjusted)
-    return (*_names(duel), *numbers, *(way.value for way in ways))
+    ways = _answers(duel, options_of(duel)[1])
+    numbers = (*three(duel.estimate), duel.verdict, duel.p_adjusted)
+    together = duel.asked.together if duel.asked else None
+    return (*_names(duel), *numbers, *(way.value for way in ways), together)
 
 
 ANSWERS = {
@@ -205,6 +248,12 @@ ANSWERS = {
     Answer.NOT_YET: lambda: _("not yet"),
     Answer.UNTESTED: lambda: _("not tested"),
 }
+
+
+def _tested(snapshot: Snapshot, plan: AnalysisPlan) -> int:
+    """Of the pairs that the plan names."""
+    tested = snapshot.pairs.filter(p__isnull=False).values_list("first_id", "second_id")
+    return len(asked_of(plan) & {(first, second) for first, second in tested})
 
 
 def _planned(matter: Matter, plan: AnalysisPlan, draft: Draft) -> None:
@@ -222,9 +271,12 @@ def _planned(matter: Matter, plan: AnalysisPlan, draft: Draft) -> None:
             "cast": none if look is None else f"{look.got:,}",
             "counted": f"{snapshot.counts['votes']:,}",
         }
+    tested = None if snapshot is None else _tested(snapshot, plan)
+    reached_pairs = none if tested is None else f"{tested:,}"
     draft.lay_out(
         [_("What"), _("Planned"), _("Reached")],
         [
+            *([[_("Pairs of models"), f"{len(plan.pairs):,}", reached_pairs]] if plan.pairs else []),
             [_("Margin, in points"), f"{plan.margin:g}", reached["margin"]],
             [_("Raters"), f"{plan.raters:,}" if plan.raters else None, reached["raters"]],
             [_("Votes cast"), f"{plan.votes:,}" if plan.votes else None, reached["cast"]],
@@ -234,6 +286,7 @@ def _planned(matter: Matter, plan: AnalysisPlan, draft: Draft) -> None:
         _("What was planned, and what was reached"),
         file="report-planned",
         values=[
+            *([("pairs", len(plan.pairs), tested)] if plan.pairs else []),
             ("margin", plan.margin, snapshot and float(snapshot.options["margin"])),
             ("raters", plan.raters, snapshot and snapshot.counts.get("raters")),
             ("votes_cast", plan.votes, look and look.got),

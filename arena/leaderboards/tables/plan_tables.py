@@ -26,7 +26,7 @@ def _planning(request: HttpRequest, campaign: str) -> Read:
     if "rows" not in page:
         raise Http404
     rows = {"plan-raters": values(page["rows"]), "plan-assumptions": values(page["assumptions"])}
-    about = {f"asked_{name}": asked[name] for name in ("raters", "votes", "margin", "tastes")}
+    about = {f"asked_{name}": asked[name] for name in ("raters", "votes", "margin", "pairs", "tastes")}
     return Read(rows, about, _rests_on_simulated(found, page["tied_votes"]))
 
 
@@ -63,11 +63,18 @@ PAGES = (
             "raters": "how many; without it as the page",
             "votes": "of each rater",
             "margin": "in points",
+            "pairs": "that the question is about; without it as the plan, or all",
             "tastes": ", ".join(plan.TASTES),
         },
         {"plan-raters": plan.ROW, "plan-assumptions": reckoning.ASSUMPTION},
         _planning,
-        {"asked_raters": "count", "asked_votes": "count", "asked_margin": "number", "asked_tastes": "text"},
+        {
+            "asked_raters": "count",
+            "asked_votes": "count",
+            "asked_margin": "number",
+            "asked_pairs": "count",
+            "asked_tastes": "text",
+        },
     ),
     Page(
         {"version": "an analysis plan’s; without it the newest frozen one"},

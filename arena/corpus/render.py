@@ -25,7 +25,7 @@ from arena.corpus.code_colours import CLASSES, colour
 from arena.corpus.reasoning import split_reasoning
 from arena.corpus.render_math import add_math, formula
 
-RENDERER_VERSION = 3
+RENDERER_VERSION = 4
 
 # Limits that keep the cost of any text under about half a second; beyond them it is shown as typed.
 MAX_MARKDOWN = 100_000  # characters
@@ -190,6 +190,7 @@ def _dress_blocks(state: StateCore) -> None:
     """Directions per block, headings below the page's own, alignment by class, check boxes as characters."""
     item: Token | None = None
     outline: list[str] = []
+    _unname_empty_headers(state.tokens)
     for token in state.tokens:
         if token.type == "heading_open":
             token.attrSet("class", f"heading-{token.tag[1]}")
@@ -207,6 +208,13 @@ def _dress_blocks(state: StateCore) -> None:
             if item is not None:
                 _check_box(item, token)
             item = None
+
+
+def _unname_empty_headers(tokens: Sequence[Token]) -> None:
+    """A header without words names no column: the empty corner of a table is a cell like any other."""
+    for opened, words, closed in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if opened.type == "th_open" and not words.content.strip():
+            opened.tag = closed.tag = "td"
 
 
 def _check_box(item: Token, inline: Token) -> None:

@@ -4,7 +4,8 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.validators import MaxLengthValidator
 from django.utils.translation import gettext_lazy as _
 
-from arena.raters.models import Role
+from arena.raters.models import Role, Team
+from arena.row_form import RowForm
 
 LONGEST_NAME = 150  # characters; Django's own limit
 
@@ -14,6 +15,14 @@ class SignInForm(AuthenticationForm):
         """Django's tells browsers how long a name may be, and believes them."""
         super().__init__(*args, **kwargs)
         self.fields["username"].validators.append(MaxLengthValidator(LONGEST_NAME))
+
+
+class TeamForm(RowForm):
+    class Meta:
+        model = Team
+        fields = ("name",)
+        labels = {"name": _("Name of the team")}
+        help_texts = {"name": _("References to snapshots and exports name it as their author.")}
 
 
 class MemberForm(forms.Form):

@@ -26,6 +26,7 @@ urlpatterns = [
     path("accounts/tokens/", token_views.token_list, name="token-list"),
     path("accounts/tokens/<str:key>/revoke/", token_views.token_revoke, name="token-revoke"),
     path("team/", views.member_list, name="member-list"),
+    path("team/name/", views.team_rename, name="team-rename"),
     path("team/add/", views.member_add, name="member-add"),
     path("team/<int:pk>/role/", views.member_role, name="member-role"),
     path("team/<int:pk>/link/", views.member_link, name="member-link"),

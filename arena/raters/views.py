@@ -18,8 +18,9 @@ from arena.raters.accounts import (
     password_link,
     remove_member,
 )
-from arena.raters.forms import MemberForm
+from arena.raters.forms import MemberForm, TeamForm
 from arena.raters.models import Membership, Role
+from arena.save_once import save_once
 
 
 def sign_out(request: HttpRequest) -> HttpResponseBase:
@@ -39,17 +40,36 @@ def member_list(request: HttpRequest) -> HttpResponse:
     return show(request)
 
 
-def show(request: HttpRequest, link: str = "") -> HttpResponse:
+def show(request: HttpRequest, link: str = "", naming: TeamForm | None = None) -> HttpResponse:
+    """`naming` is the form that was sent and didn’t pass: it stands open with its errors."""
     team = access.acting_team(request.user)
+    shown = naming or TeamForm(instance=team)
     context = {
         "team": team,
         "members": team.memberships.select_related("user").order_by("user__username"),
         "roles": Role.choices,
         "form": MemberForm(),
         "password_link": link,
+        "naming": shown,
+        "named": team.name if naming is None else naming.initial["name"],
         "section": "team",
     }
-    return render(request, "raters/members.html", context)
+    status = 200 if naming is None else 422
+    return render(request, "raters/members.html", context, status=status)
+
+
+@require_POST
+@never_cache
+@access.admin_required
+def team_rename(request: HttpRequest) -> HttpResponseBase:
+    """What is cited from now on names it so; citations written down before keep the old name."""
+    form = TeamForm(request.POST, instance=access.acting_team(request.user))
+    if form.is_valid() and save_once(form, form.save):
+        messages.success(
+            request, _("The team is called %(name)s from now on.") % {"name": form.instance.name}
+        )
+        return redirect("member-list")
+    return show(request, naming=form)
 
 
 @require_POST

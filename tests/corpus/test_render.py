@@ -303,3 +303,11 @@ def test_turns_are_marked_with_their_roles():
 
 def test_one_turn_is_just_its_text():
     assert render_turns([{"role": "user", "content": "Hi"}]) == render("Hi")
+
+
+def test_an_empty_corner_of_a_table_is_a_cell_and_no_header_without_words():
+    html = render("| | Ember | Fjord |\n|:-|-|-|\n| speed | 1 | 2 |\n")
+    assert html.count("<th ") == 2
+    head = html[html.index("<thead>") : html.index("</thead>")]
+    assert head.index("<td ") < head.index("<th ")
+    assert "></td>" in head

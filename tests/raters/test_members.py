@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from arena.raters.models import Membership
+from arena.raters.models import Membership, Team
 
 pytestmark = pytest.mark.django_db
 
@@ -121,3 +121,30 @@ def test_two_admins_who_remove_each_other_at_once_leave_one(signed_in, cast):
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda request: remove(*request), requests))
     assert Membership.objects.filter(team=cast.team, role="admin").count() == 1
+
+
+def test_an_admin_renames_the_team(signed_in, cast):
+    carol = signed_in("carol")
+    page = carol.get("/team/").content.decode()
+    assert "Rename the team" in page
+    assert carol.post("/team/name/", {"name": "Institute of Tilts"}).status_code == 302
+    page = carol.get("/team/").content.decode()
+    assert "<h1><bdi>Institute of Tilts</bdi></h1>" in page
+    assert "The team is called Institute of Tilts from now on." in page
+
+
+def test_a_team_without_a_name_is_refused_and_keeps_its_own(signed_in, cast):
+    carol = signed_in("carol")
+    before = Team.default().name
+    answer = carol.post("/team/name/", {"name": " "})
+    assert answer.status_code == 422
+    assert f"<h1><bdi>{before}</bdi></h1>" in answer.content.decode()
+    assert Team.default().name == before
+
+
+@pytest.mark.parametrize(("who", "status"), [("ravi", 404), ("mallory", 404), (None, 302)])
+def test_nobody_else_renames_a_team(signed_in, cast, client, who, status):
+    before = Team.default().name
+    sent = (signed_in(who) if who else client).post("/team/name/", {"name": "Mine"})
+    assert sent.status_code == status
+    assert Team.default().name == before

@@ -4,6 +4,7 @@ from arena.battles.gold_models import Gold
 from arena.battles.models import Battle, BattleNote, Exclusion, Retraction, Vote
 from arena.battles.pair_models import PairCount, PairWeight
 from arena.battles.seal_models import Seal
+from arena.campaigns.choice_models import Choice
 from arena.campaigns.models import Campaign, Guide, Invite
 from arena.corpus.generation_models import GenerationCall, GenerationRecipe, GenerationRun
 from arena.corpus.label_models import LabelCall, LabelChange, LabelRun, SpotCheck
@@ -42,6 +43,7 @@ __all__ = [
     "Campaign",
     "CampaignAgreement",
     "CategoryRating",
+    "Choice",
     "Competitor",
     "Endpoint",
     "Exclusion",

@@ -40,6 +40,7 @@ LEFT_OUT: dict[str, str] = {
     "Sweep": WORK,
     "Campaign.team": HOME,
     "Reopening": STATE,
+    "Choice": STATE,
     "Guide.campaign": NUMBERS,
     "Invite": HOME,
     "Gold.campaign": NUMBERS,

@@ -153,7 +153,11 @@ def test_a_board_of_a_campaign_that_came_back_explores_and_tells_what_the_file_s
     assert after[:2] == before[:2] and after[1]["margin"] == 25.0
     assert (before[2], after[2]) == (None if late else 1, None)
     assert {row["plan"] for row in table(tmp_path / "out", "snapshots")} == ({None} if late else {1, None})
-    there = "it wasn’t registered there either" if late else "it was registered there under analysis plan 1"
+    there = (
+        "votes may have been seen before the plan there too"
+        if late
+        else "analysis plan 1 came before the first vote there"
+    )
     assert say_status(after[3]) == f"exploratory: {FILE} checked here (by the file {there})"
     assert "Exploratory." in cite(after[3])
     assert "came from a file: when it was chosen can’t be checked here" in chosen_margin(after[3]).words

@@ -146,7 +146,8 @@ def test_a_page_of_registered_boards_asks_once_when_its_campaign_was_opened_agai
     assert "later than the final look" in board
     asked = [query["sql"] for query in queries]
     assert sum('FROM "arena_reopening"' in sql for sql in asked) == 1
-    assert len(asked) <= 33
+    assert sum('FROM "arena_choice"' in sql for sql in asked) == 1
+    assert len(asked) <= 34
 
 
 def test_newer_votes_are_found_by_their_own_numbers_and_not_by_the_campaigns_battles(study):

@@ -20,7 +20,8 @@ from arena.leaderboards.boards.meeting_words import about_meetings
 from arena.leaderboards.boards.unranked import why_unranked
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.looks import other_look, say_other
-from arena.leaderboards.plans.registration import holds_recorded
+from arena.leaderboards.plans.registration import holds_recorded, models_chosen_since_votes
+from arena.leaderboards.plans.registration_words import say_models_chosen
 from arena.leaderboards.style_words import feature
 from arena.percent import percent
 from ratings.warnings_in_words import ABOUT_SOME, GROUPS
@@ -136,6 +137,8 @@ def _cautions(
     counts = snapshot.counts
     if (look := other_look(snapshot)) is not None:
         yield say_other(look)
+    if snapshot.plan_id and (chosen := models_chosen_since_votes(snapshot)):
+        yield "models_chosen", say_models_chosen(chosen)
     if ALONE not in leave and not counts.get("combined", {"used": True})["used"]:
         yield "no_judge_heard", _("No judge is heard here: these are the votes of people alone.")
     yield from about_texts(counts)

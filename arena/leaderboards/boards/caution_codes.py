@@ -34,7 +34,16 @@ WARNINGS = (
 )
 OURS = (
     *("simulated", "registered", "exploratory", "amended"),
-    *("rank_sets", "one_judge", "panel", "few_votes", "interim_look", "later_look", "no_judge_heard"),
+    *(
+        "rank_sets",
+        "one_judge",
+        "panel",
+        "few_votes",
+        "interim_look",
+        "later_look",
+        "models_chosen",
+        "no_judge_heard",
+    ),
     *("same_texts", "same_texts_independent", "prompts_unknown", "own_error", "draws", "order_hangs"),
     *("joined_by_one", "met_few", "hub"),
     *("one_sided", "sparse_feature", "no_moves", "moves_mean", "blank_responses"),

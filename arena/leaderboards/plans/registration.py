@@ -13,6 +13,7 @@ from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from arena.battles.models import Battle, Vote
+from arena.campaigns.choice_models import Choice
 from arena.campaigns.models import Campaign
 from arena.corpus.label_models import LabelChange
 from arena.corpus.models import PromptSet
@@ -39,6 +40,10 @@ class Plans:
     followed: AnalysisPlan | None
     registers: bool
     is_first: bool
+
+    @cached_property
+    def is_rechosen(self) -> bool:
+        return chosen_since_votes(self.leaderboard)
 
     @cached_property
     def is_relabelled(self) -> bool:
@@ -117,12 +122,31 @@ def registered_under(leaderboard: Leaderboard, hard_at_least: int | None = None)
     plan = plans_of(leaderboard).before
     if plan is None or board_name(leaderboard) not in plan.boards:
         return None
+    if chosen_since_votes(leaderboard):
+        return None
     if leaderboard.subset == Leaderboard.Subset.HARD:
         least = leaderboard.campaign.hard_at_least if hard_at_least is None else hard_at_least
         chosen_since = relabelled_since_votes(leaderboard) or published_since_votes(leaderboard)
         if chosen_since or hard_means_another(plan, least):
             return None
     return plan
+
+
+def chosen_since_votes(leaderboard: Leaderboard) -> bool:
+    """Were prompt sets added or taken out after the first vote, by somebody who could see numbers?"""
+    sets = Choice.objects.filter(campaign=leaderboard.campaign_id, of=Choice.Of.PROMPT_SETS)
+    last = sets.aggregate(at=Max("at"))["at"]
+    return last is not None and _votes_before(leaderboard, last).exists()
+
+
+def models_chosen_since_votes(snapshot: Snapshot) -> list[Choice]:
+    """The choices of models between the first vote and the snapshot; asked once of boards that share them."""
+    board = snapshot.leaderboard
+    known = vars(board.campaign)
+    if "_models_chosen" not in known:
+        chosen = Choice.objects.filter(campaign=board.campaign_id, of=Choice.Of.MODELS)
+        known["_models_chosen"] = [one for one in chosen if _votes_before(board, one.at).exists()]
+    return [choice for choice in known["_models_chosen"] if choice.at <= snapshot.taken_at]
 
 
 def hard_means_another(plan: AnalysisPlan, least: int) -> bool:

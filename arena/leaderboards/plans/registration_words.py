@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from arena.campaigns.choice_models import Choice
 from arena.campaigns.models import Campaign
 from arena.corpus.models import HARD_AT_LEAST
 from arena.leaderboards import sentences
@@ -139,9 +140,9 @@ def _reason(snapshot: Snapshot, plans: Plans) -> str:
 def _of_file(plan: AnalysisPlan, plans: Plans) -> str:
     """Of a campaign that came back from an export: what that says of itself is told, and not believed."""
     there = (
-        _("by the file it was registered there under analysis plan %(version)d")
+        _("by the file analysis plan %(version)d came before the first vote there")
         if plans.is_first and not holds_recorded(plans.leaderboard.campaign)
-        else _("by the file it wasn’t registered there either")
+        else _("by the file votes may have been seen before the plan there too")
     )
     told = _(
         "its plan and votes came from a file, and what was registered where they were collected can’t be"
@@ -163,6 +164,8 @@ def _why_not_under(plan: AnalysisPlan, snapshot: Snapshot, plans: Plans) -> str:
             return _("which prompts are hard was changed after votes were in")
         if plans.is_published_since:
             return _("prompts came in a set that was published after votes were in")
+    if plans.is_rechosen:
+        return _("prompt sets were added or taken out after votes were in")
     return ""
 
 
@@ -222,6 +225,21 @@ def chosen_margin(snapshot: Snapshot) -> ChosenMargin:
         return ChosenMargin(told % words, is_late=True)
     told = _("Exploratory: the margin of %(margin)s points is that of %(plan)s, %(late)s.")
     return ChosenMargin(told % (words | {"late": say_late(plans, plan)}), is_late=True)
+
+
+def say_models_chosen(choices: Sequence[Choice]) -> str:
+    """As a sentence, of a registered board: its question may be about the pairs of other models now."""
+    told = {
+        _("added: %(models)s"): {name for choice in choices for name in choice.added},
+        _("taken out: %(models)s"): {name for choice in choices for name in choice.taken_out},
+    }
+    which = [
+        words % {"models": sentences.list_names(sorted(names))} for words, names in told.items() if names
+    ]
+    return _(
+        "Models were chosen anew after the first vote (%(which)s): which pairs the plan’s question is about"
+        " was decided when numbers could be seen."
+    ) % {"which": "; ".join(which)}
 
 
 def _names(plan: AnalysisPlan, snapshot: Snapshot) -> bool:

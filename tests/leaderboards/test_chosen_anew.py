@@ -1,0 +1,105 @@
+"""Whoever has seen votes could choose prompt sets and models by them: no board passes for registered then."""
+
+import pytest
+
+from arena.campaigns.choice_models import Choice
+from arena.leaderboards.defaults import ensure_leaderboards
+from arena.leaderboards.fitting import snapshots
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.registration_words import say_status
+from arena.raters.models import Rater
+from tests.leaderboards.test_boards import text_of
+from tests.leaderboards.plans_by_hand import record_votes, write_and_freeze
+
+EXPLORES = "exploratory: prompt sets were added or taken out after votes were in"
+
+
+@pytest.fixture
+def study(voted_campaign, cast_vote, cast, signed_in, settings):
+    """A campaign with a frozen plan, and who votes on: vote(range(160))."""
+    settings.BOOTSTRAP_RESAMPLES = 0
+    small = voted_campaign(votes=0)
+    write_and_freeze(signed_in("carol"), boards=["overall", "hard", "style"])
+    raters = [cast.alice_rater, cast.bob_rater, Rater.objects.create(team=cast.team, pseudonym="third")]
+    return small, lambda numbers: record_votes(small, cast_vote, raters, numbers=numbers)
+
+
+def taken(small):
+    return [snapshots.take_snapshot(board).snapshot for board in ensure_leaderboards(small.campaign)[:3]]
+
+
+def change(carol, campaign, part, **chosen):
+    answer = carol.post(f"/campaigns/{campaign.slug}/edit/", {"part": part, **chosen})
+    assert answer.status_code == 302, answer.content.decode()
+
+
+@pytest.mark.parametrize("how", ["exchanged", "added", "taken out and back"])
+def test_prompt_sets_chosen_after_the_first_vote_leave_every_board_exploratory(
+    study, make_campaign, signed_in, how
+):
+    small, vote = study
+    carol, own = signed_in("carol"), small.prompt_set.pk
+    other = make_campaign("other", prompts=2).prompt_set.pk
+    vote(range(160))
+    plan = AnalysisPlan.objects.get()
+    before = taken(small)
+    assert {one.plan for one in before} == {plan}
+    if how == "taken out and back":
+        change(carol, small.campaign, "prompts", prompt_sets=[other])
+    change(
+        carol,
+        small.campaign,
+        "prompts",
+        prompt_sets={"exchanged": [other], "added": [own, other], "taken out and back": [own]}[how],
+    )
+    vote(range(160, 200))
+    after = taken(small)
+    assert {one.plan for one in after} == {None}
+    assert {say_status(one) for one in after} == {EXPLORES}
+    assert all("registered" in say_status(one) for one in before), "what was shown stays as it was"
+    assert EXPLORES.removeprefix("exploratory: ") in text_of(signed_in("ravi").get("/boards/joust/"))
+
+
+def test_prompt_sets_chosen_between_the_freeze_and_the_first_vote_were_chosen_blind(
+    study, make_campaign, signed_in
+):
+    small, vote = study
+    other = make_campaign("other", prompts=2).prompt_set.pk
+    change(signed_in("carol"), small.campaign, "prompts", prompt_sets=[small.prompt_set.pk, other])
+    vote(range(160))
+    assert Choice.objects.filter(of="prompt_sets").exists()
+    assert {one.plan for one in taken(small)} == {AnalysisPlan.objects.get()}
+
+
+def test_models_chosen_after_the_first_vote_are_named_beside_what_is_registered(study, signed_in):
+    small, vote = study
+    vote(range(160))
+    early = taken(small)[0]
+    models = dict(small.campaign.competitors.values_list("name", "pk"))
+    without = [pk for name, pk in models.items() if name != "Inlet"]
+    change(signed_in("carol"), small.campaign, "models", competitors=without)
+    vote(range(160, 200))
+    late = taken(small)[0]
+    assert late.plan == AnalysisPlan.objects.get()
+    ravi = signed_in("ravi")
+    told = {
+        one.pk: [
+            caution["text"]
+            for caution in ravi.get(f"/api/v1/snapshots/{one.pk}/").json()["cautions"]
+            if caution["code"] == "models_chosen"
+        ]
+        for one in (early, late)
+    }
+    assert told[early.pk] == []
+    (words,) = told[late.pk]
+    assert words.startswith("Models were chosen anew after the first vote (taken out: Inlet):")
+    assert words in text_of(ravi.get("/boards/joust/"))
+
+
+def test_what_a_campaign_is_given_before_it_opens_is_no_choice_anew(make_campaign):
+    assert make_campaign("draft", status="draft", opened_at=None) and not Choice.objects.exists()
+
+
+def test_nobody_chooses_past_the_record(small_campaign):
+    with pytest.raises(TypeError, match="from the campaign's side"):
+        small_campaign.prompt_set.campaigns.clear()

@@ -106,7 +106,18 @@ WHERE = {
     | {"endpoint": "measurements.asked_model"},
     "AnalysisPlan": same(
         "analysis_plans",
-        *("version", "question", "margin", "ties", "both_bad", "boards", "raters", "votes", "created_at"),
+        *(
+            "version",
+            "question",
+            "margin",
+            "ties",
+            "both_bad",
+            "boards",
+            "pairs",
+            "raters",
+            "votes",
+            "created_at",
+        ),
         *("hard_at_least", "frozen_at", "sha256", "reckoned"),
     ),
     "Leaderboard": same(

@@ -8,8 +8,8 @@ from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.registration_words import say_status
 from arena.raters.models import Rater
-from tests.leaderboards.test_boards import text_of
 from tests.leaderboards.plans_by_hand import record_votes, write_and_freeze
+from tests.leaderboards.test_boards import text_of
 
 EXPLORES = "exploratory: prompt sets were added or taken out after votes were in"
 

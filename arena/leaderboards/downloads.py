@@ -15,6 +15,7 @@ from arena.leaderboards.boards.snapshot_cautions import cautions_in
 from arena.leaderboards.models import Snapshot
 from arena.leaderboards.plans.asked_tests import OF_PLAN, asked_tests, of_plan
 from arena.leaderboards.plans.looks import looks_of
+from arena.leaderboards.sentences import too_few
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 CSV, JSON, PARQUET = "csv", "json", "parquet"
@@ -45,6 +46,7 @@ _ORIGIN = {
     "look": "text",
     "votes_cast": "count",
     "planned_votes": "count",
+    "too_few": "text",
 }
 _STANDINGS = {
     "rank_lower": "count",
@@ -162,7 +164,8 @@ OF_NEWEST = ("pairs", "categories")
 
 def table_of(snapshot: Snapshot, name: str) -> Table:
     """Each line says which snapshot it is from, how many of its votes were simulated, which analysis plan it
-    is registered under, and whether it is an interim look or the final one; without a plan it explores.
+    is registered under, and whether it is an interim look or the final one; without a plan it explores. And
+    which are too few to rely on its ranks and verdicts, raters or prompts, where pages mark these.
     """
     columns, lines = _TABLES[name]
     origin = (
@@ -171,6 +174,7 @@ def table_of(snapshot: Snapshot, name: str) -> Table:
         snapshot.cutoff.isoformat(),
         snapshot.counts["simulated"],
         *_registration(snapshot),
+        too_few(snapshot),
     )
     return Table(columns | _ORIGIN, [without_blanks((*line, *origin)) for line in lines(snapshot)])
 

@@ -94,7 +94,7 @@ def mark(words: str, snapshot: Snapshot) -> str:
 def say_marked(snapshots: Iterable[Snapshot]) -> str:
     """What the mark says, of all boards of a table; empty where none is marked."""
     few = list(dict.fromkeys(filter(None, map(say_few, snapshots))))
-    words = _("%(mark)s %(few)s to rely on ranks and verdicts marked so.")
+    words = _("%(mark)s %(few)s to rely on ranks, verdicts and moves marked so.")
     return words % {"mark": UNSURE, "few": "; ".join(few)} if few else ""
 
 

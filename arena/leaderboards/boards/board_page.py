@@ -74,8 +74,11 @@ class Page:
 
     @property
     def marked(self) -> str:
-        snapshot = self.ranking.snapshot if self.ranking else None
-        return sentences.say_marked([snapshot]) if snapshot else ""
+        """Of the board that ranks, and of those that a marked move leads to."""
+        moves = [move for row in (*self.pinned, *self.rows) for move in (row.hard_move, row.style_move)]
+        of_moves = self.shown if any(move and move.is_marked for move in moves) else []
+        columns = [self.ranking, *of_moves] if self.ranking else []
+        return sentences.say_marked(column.snapshot for column in columns if column.snapshot)
 
     @property
     def titles(self) -> str:
@@ -186,7 +189,8 @@ def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> s
         )
         clauses.append(sentences.say_hard(*words))
     # Snapshots from before 1 December 2026 don't know which moves are clear.
-    if style.snapshot and not style.is_behind and (clear := style.snapshot.counts.get("clear_shifts")):
+    clear = style.snapshot.counts.get("clear_shifts") if style.snapshot else None
+    if style.snapshot and clear and not style.is_behind and not sentences.too_few(style.snapshot):
         clauses.append(sentences.say_moves(_moves(style, clear["competitors"]), clear["of"]))
     return sentences.compose(opening, clauses)
 

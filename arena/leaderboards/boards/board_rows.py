@@ -143,14 +143,20 @@ class Cell:
 
 @dataclass(frozen=True)
 class Move:
-    """Points from the overall board to another, with its interval where one is known."""
+    """Points from the overall board to another, with its interval where one is known; unsure by too few."""
 
     points: float
     lower: float | None = None
     upper: float | None = None
+    is_unsure: bool = False
 
     def __str__(self) -> str:
-        return signed(self.points)
+        return signed(self.points) + (sentences.UNSURE if self.is_marked else "")
+
+    @property
+    def is_marked(self) -> bool:
+        """What is coloured claims something, as a verdict does, and is marked as one."""
+        return self.is_unsure and bool(self.kind)
 
     @property
     def values(self) -> tuple[float | None, float | None, float | None]:
@@ -298,16 +304,14 @@ def _row(
     )
 
 
-def _place_of(standing: Standing | None) -> tuple[Any, ...]:
-    if standing is None:
-        return None, None, None
-    return standing.rank_lower, standing.rank_upper, standing.tied_first
+def _place_of(one: Standing | None) -> tuple[Any, ...]:
+    return (None,) * 3 if one is None else (one.rank_lower, one.rank_upper, one.tied_first)
 
 
-def _record_of(standing: Standing | None) -> tuple[Any, ...]:
-    if standing is None:
-        return None, None, None
-    return standing.battles, _win_rate(standing) if standing.battles else None, standing.component
+def _record_of(one: Standing | None) -> tuple[Any, ...]:
+    return (
+        (None,) * 3 if one is None else (one.battles, _win_rate(one) if one.battles else None, one.component)
+    )
 
 
 def hard_move(columns: Sequence[Column], competitor: int) -> Move | None:
@@ -320,7 +324,8 @@ def hard_move(columns: Sequence[Column], competitor: int) -> Move | None:
         return None
     standing = hard.standings.get(competitor)
     if standing is not None and standing.move is not None:
-        return Move(standing.move, standing.move_lower, standing.move_upper)
+        few = any(one.snapshot and sentences.too_few(one.snapshot) for one in (overall, hard))
+        return Move(standing.move, standing.move_lower, standing.move_upper, few)
     before, after = overall.estimate(competitor), hard.estimate(competitor)
     if before is None or after is None or hard.snapshot is None or "moves" in hard.snapshot.counts:
         return None
@@ -330,7 +335,8 @@ def hard_move(columns: Sequence[Column], competitor: int) -> Move | None:
 def style_move(standing: Standing | None) -> Move | None:
     if standing is None or standing.shift is None:
         return None
-    return Move(standing.shift, standing.shift_lower, standing.shift_upper)
+    few = sentences.too_few(standing.snapshot) is not None
+    return Move(standing.shift, standing.shift_lower, standing.shift_upper, few)
 
 
 def _win_rate(standing: Standing) -> float:

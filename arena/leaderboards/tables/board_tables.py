@@ -13,6 +13,7 @@ from arena.leaderboards.boards import board_rows, compare_direct, compare_page, 
 from arena.leaderboards.boards.board_facts import say_simulated, worths_of
 from arena.leaderboards.boards.board_view import SORTS, View
 from arena.leaderboards.charts.chart_files import CHARTS, values_of
+from arena.leaderboards.sentences import too_few
 from arena.leaderboards.style_words import WORTH
 from arena.leaderboards.tables.page_tables import About, Page, Read
 
@@ -41,6 +42,10 @@ def _board(request: HttpRequest, campaign: str) -> Read:
     about: About = {"source": page.source.key}
     about |= {
         f"{column.board.name}_snapshot": column.snapshot and column.snapshot.pk for column in page.columns
+    }
+    about |= {
+        f"{column.board.name}_too_few": column.snapshot and too_few(column.snapshot)
+        for column in page.columns
     }
     return Read(rows, about, bool(page.simulated))
 
@@ -90,6 +95,8 @@ def _diff(request: HttpRequest, campaign: str) -> Read:
         "leaderboard": leaderboard.slug,
         "before": choice.before.pk,
         "after": choice.after.pk,
+        "before_too_few": too_few(choice.before),
+        "after_too_few": too_few(choice.after),
     }
     return Read({"diff": values(moved)}, about, bool(say_simulated([choice.before, choice.after])))
 
@@ -113,7 +120,11 @@ PAGES = (
         },
         {"board": board_rows.COLUMNS, "board-style": WORTH},
         _board,
-        {"source": "text", **{f"{board}_snapshot": "count" for board in board_rows.HEADINGS}},
+        {
+            "source": "text",
+            **{f"{board}_snapshot": "count" for board in board_rows.HEADINGS},
+            **{f"{board}_too_few": "text" for board in board_rows.HEADINGS},
+        },
     ),
     Page(
         {"source": SOURCE, "board": "overall, hard or style"},
@@ -153,7 +164,12 @@ PAGES = (
         },
         {"diff": snapshot_diff.COLUMNS},
         _diff,
-        {"leaderboard": "text", "before": "count", "after": "count"},
+        {
+            "leaderboard": "text",
+            "before": "count",
+            "after": "count",
+            **dict.fromkeys(("before_too_few", "after_too_few"), "text"),
+        },
     ),
     Page(
         {"leaderboard": "its slug; needed"},

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Count, Q
-from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -15,6 +13,7 @@ from arena.campaigns.guide_texts import is_starting_text
 from arena.campaigns.models import Campaign
 from arena.campaigns.opening import missing_by_step
 from arena.corpus.models import Competitor, Prompt, PromptSet, Response, is_fit_to_fight
+from arena.instants import say_moment
 from arena.percent import percent
 
 TITLES: dict[str, Promise] = {
@@ -210,7 +209,7 @@ def target_facts(campaign: Campaign) -> list[str]:
 
 
 def in_words(moment: datetime) -> str:
-    return date_format(timezone.localtime(moment), "Y-m-d H:i e")
+    return say_moment(moment)
 
 
 def quality_facts(campaign: Campaign) -> list[str]:

@@ -28,7 +28,11 @@ from arena.save_once import save_once
 @access.researcher_required
 def campaign_list(request: HttpRequest) -> HttpResponse:
     campaigns = access.objects_for(Campaign.objects.all(), request.user, Role.RESEARCHER)
-    context = {"campaigns": campaigns.annotate(battle_count=Count("battles")).order_by("-pk")}
+    context = {
+        "campaigns": campaigns.annotate(
+            vote_count=Count("battles__vote", filter=Q(battles__vote__retraction=None))
+        ).order_by("-pk")
+    }
     return render(request, "campaigns/list.html", context | {"section": "campaigns"})
 
 

@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from arena.endpoints.models import Call, CallAttempt
+from arena.instants import say_moment
 
 _CHUNK = 500
 
@@ -65,7 +66,7 @@ class Run(models.Model):
     def pause(self, reason: str) -> bool:
         """No new call goes out; what is on its way is still read."""
         going = type(self)._default_manager.filter(pk=self.pk, status__in=self.GOING)
-        since = f" (since {timezone.now():%Y-%m-%d %H:%M} UTC)"
+        since = f" (since {say_moment(timezone.now())})"
         why = f"{reason[: 200 - len(since)]}{since}"
         return bool(going.update(status=self.Status.PAUSED, status_reason=why))
 

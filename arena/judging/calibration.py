@@ -16,6 +16,7 @@ from arena.battles.models import Battle
 from arena.campaigns.models import Campaign
 from arena.counted import counted
 from arena.endpoints.models import Call
+from arena.instants import say_moment
 from arena.judging import ending
 from arena.judging.beside_people import Pair, majority, pair_of, turned, votes_by_pair
 from arena.judging.calibration_models import Calibration, CalibrationLabel, Measurement, Part
@@ -31,7 +32,7 @@ class AlreadyMeasuredError(ValueError):
 
     def __init__(self, first: Measurement) -> None:
         super().__init__(
-            f"{first.judge.name} was measured on the held-out part on {first.started_at:%Y-%m-%d %H:%M} UTC "
+            f"{first.judge.name} was measured on the held-out part on {say_moment(first.started_at)} "
             f"(run {first.run_id}). It is measured once for each rubric version: publish a new version first"
         )
         self.first = first

@@ -19,6 +19,8 @@ from arena.leaderboards.sentences import too_few
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 CSV, JSON, PARQUET = "csv", "json", "parquet"
+SAID = {CSV: "CSV", JSON: "JSON", PARQUET: "Parquet"}
+"""Kinds of files as pages name them."""
 MEDIA_TYPES = {
     CSV: "text/csv; charset=utf-8",
     JSON: "application/json",

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from django.utils.formats import date_format
 from django.utils.translation import get_language_info
 from django.utils.translation import gettext as _
 
@@ -103,7 +102,7 @@ def say_part(part: Part, campaign: Campaign, judged: bool = False) -> str:
 
 
 def _say_days(part: Part, judged: bool) -> str:
-    first, last = (day and date_format(day, "j M Y") for day in (_day(part, name) for name in DAYS))
+    first, last = (day and day.isoformat() for day in (_day(part, name) for name in DAYS))
     days = {"what": _("judgments") if judged else _("votes"), "first": first, "last": last}
     if first and first == last:
         return _("%(what)s of %(first)s") % days

@@ -85,7 +85,7 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
             if (name, value) not in TOLD_ELSEWHERE and name != "seed"
         ],
         "tables": downloads.TABLES,
-        "kinds": list(downloads.MEDIA_TYPES),
+        "kinds": downloads.SAID,
         "simulated": cautions.simulated,
         "marked": say_marked([snapshot]),
         "plans": address_of_plans(leaderboard.campaign),

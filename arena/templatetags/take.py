@@ -9,13 +9,10 @@ from django import template
 from django.http import HttpRequest
 from django.urls import reverse
 
-from arena.leaderboards.downloads import CSV, JSON, PARQUET
+from arena.leaderboards.downloads import SAID
 from arena.leaderboards.tables.every_table import PAGE_OF
 
 register = template.Library()
-
-
-SAID = {CSV: "CSV", JSON: "JSON", PARQUET: "Parquet"}
 
 
 @register.inclusion_tag("leaderboards/take.html", takes_context=True)

@@ -159,3 +159,13 @@ def test_the_command_makes_nothing_that_it_cannot_open(small_campaign, tmp_path)
     with pytest.raises(CommandError, match="can't be read"):
         call_command("create_campaign", "spring", "--set", "small prompts", "--guide", str(tmp_path / "none"))
     assert Campaign.objects.count() == 1
+
+
+def test_the_list_counts_votes_and_not_the_battle_that_still_waits_for_one(
+    small_campaign, client, cast_votes, signed_in
+):
+    client.get(f"/join/{small_campaign.token}/")
+    client.post(f"/join/{small_campaign.token}/")
+    cast_votes(client, 2)
+    assert small_campaign.campaign.battles.count() > 2
+    assert '<td class="number">2</td>' in signed_in("ravi").get("/campaigns/").content.decode()

@@ -5,6 +5,7 @@ import re
 import pytest
 from django.urls import reverse
 
+from arena.leaderboards.agreement.card_rows import of_mean
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.leaderboards.models import PairResult, Standing
@@ -25,6 +26,12 @@ from tests.leaderboards.test_boards import text_of
 )
 def test_numbers_as_written(value, decimals, plain, with_sign):
     assert (written(value, decimals), signed(value, decimals)) == (plain, with_sign)
+
+
+def test_a_judges_card_writes_means_below_zero_with_a_minus():
+    found = {"estimate": -0.03, "lower": -1200.5, "upper": -0.001, "n": 9}
+    row = of_mean("κ", found)
+    assert (row.figure, row.interval) == ("−0.03", "−1,200.50 … 0.00")
 
 
 @pytest.mark.parametrize(

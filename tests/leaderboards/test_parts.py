@@ -175,13 +175,13 @@ def test_the_board_page_shows_the_three_beside_a_part(small, signed_in):
 def test_a_part_reads_as_words(small):
     prompt_set = small.campaign.prompt_sets.get()
     part = {"category": "coding", "language": "en", "first_day": "2026-11-01", "last_day": "2026-11-07"}
-    said = "Coding prompts in English, votes from 1 Nov 2026 to 7 Nov 2026"
+    said = "Coding prompts in English, votes from 2026-11-01 to 2026-11-07"
     assert say_part(part, small.campaign) == said
     assert say_part({"prompt_set": prompt_set.pk}, small.campaign) == "Prompts of “joust prompts v1”"
     since = {"first_day": "2026-11-01"}
-    assert say_part(since, small.campaign, True) == "All prompts, judgments since 1 Nov 2026"
+    assert say_part(since, small.campaign, True) == "All prompts, judgments since 2026-11-01"
     one_day = {"language": "Klingon", "first_day": "2026-11-01", "last_day": "2026-11-01"}
-    assert say_part(one_day, small.campaign) == "Prompts in Klingon, votes of 1 Nov 2026"
+    assert say_part(one_day, small.campaign) == "Prompts in Klingon, votes of 2026-11-01"
 
 
 ASKED = {"category": "writing", "first_day": "2026-11-01", "source": "raters"}
@@ -201,12 +201,12 @@ def test_a_researcher_makes_a_part_once_and_reads_it(small, signed_in, django_ca
     assert ravi.get(PAGE, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
     page = ravi.get(PAGE).content.decode()
     snapshot = board.snapshots.get()
-    assert "Writing prompts, votes since 1 Nov 2026" in page
+    assert "Writing prompts, votes since 2026-11-01" in page
     assert f'href="/snapshots/{snapshot.pk}/"' in page
     assert f"{snapshot.counts['votes']} votes" in page
     assert "exploratory</span>" in page
     shown = ravi.get(f"/snapshots/{snapshot.pk}/").content.decode()
-    assert "Joust: Writing prompts, votes since 1 Nov 2026, people" in shown
+    assert "Joust: Writing prompts, votes since 2026-11-01, people" in shown
     assert ravi.get(f"/boards/joust/{board.slug}/snapshots/").status_code == 200
     ravi.post(PAGE, ASKED)
     assert board.runs.count() == 2

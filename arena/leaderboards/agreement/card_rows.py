@@ -60,13 +60,16 @@ def of_share(label: str, found: Plain | None) -> Row:
 def of_mean(label: str, found: Plain | None, places: int = 2, scale: float = 1, unit: str = "") -> Row:
     if found is None:
         return Row(label, "—")
-    number = f"{{:z,.{places}f}}"  # z: no minus before a zero
+
+    def written(value: Any) -> str:
+        return f"{value:z,.{places}f}".replace("-", "−")  # z: no minus before a zero
+
     bounded = found["lower"] is not None
     ends = tuple(scale * found[end] if bounded else None for end in ("lower", "upper"))
     return Row(
         label,
-        number.format(scale * found["estimate"]) + unit,
-        " … ".join(number.format(end) for end in ends) if bounded else "",
+        written(scale * found["estimate"]) + unit,
+        " … ".join(written(end) for end in ends) if bounded else "",
         f"{found['n']:,}",
         (scale * found["estimate"], *ends, None, found["n"]),
     )

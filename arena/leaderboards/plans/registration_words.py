@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -13,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from arena.campaigns.choice_models import Choice
 from arena.campaigns.models import Campaign
 from arena.corpus.models import HARD_AT_LEAST
+from arena.instants import say_day
 from arena.leaderboards import sentences
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
@@ -94,7 +94,7 @@ def say_amended(plans: Plans) -> str:
 
 
 def _plan_and_day(plan: AnalysisPlan) -> str:
-    day = "" if plan.frozen_at is None else f"{plan.frozen_at.astimezone(UTC):%Y-%m-%d}"
+    day = "" if plan.frozen_at is None else say_day(plan.frozen_at)
     return _("analysis plan %(version)d (%(day)s)") % {"version": plan.version, "day": day}
 
 

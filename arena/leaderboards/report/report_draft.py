@@ -11,6 +11,7 @@ from typing import Any
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from arena import instants
 from arena.campaigns.models import Campaign
 from arena.leaderboards.boards.board_page import Page
 from arena.leaderboards.models import Snapshot
@@ -107,7 +108,7 @@ class Matter:
 
 
 def say_day(at: datetime | None) -> str | None:
-    return f"{at:%Y-%m-%d}" if at else None
+    return instants.say_day(at) if at else None
 
 
 def interval_heading() -> str:

@@ -74,16 +74,19 @@ def _of_own_votes(campaign: Campaign, votes: VoteQuerySet, draft: Draft) -> None
     span = votes.aggregate(first=Min("voted_at"), last=Max("voted_at"))
     if span["first"] is None:
         return
+    days = {"first": say_day(span["first"]), "last": say_day(span["last"])}
+    when = (
+        _("Votes of %(first)s.") if days["first"] == days["last"] else _("Votes from %(first)s to %(last)s.")
+    )
     words = {
         "admission": campaign.get_admission_display(),
         "reveal": say_reveal(campaign),
-        "first": say_day(span["first"]),
-        "last": say_day(span["last"]),
+        "when": when % days,
     }
     draft.say(
         _(
             "Raters were admitted %(admission)s and saw two responses to one prompt side by side, without"
-            " names; sides by chance. %(reveal)s Votes from %(first)s to %(last)s."
+            " names; sides by chance. %(reveal)s %(when)s"
         )
         % words
     )

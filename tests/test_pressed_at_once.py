@@ -24,6 +24,7 @@ from arena.judging.models import Judge, JudgeRun
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.raters.models import Membership, Rater
 from tests.at_once import at_once, guards_look_at_their_own_row, post
+from tests.leaderboards.plans_by_hand import DRAFT
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -193,8 +194,10 @@ def test_boards_and_plans(press, small_campaign):
         press("/boards/small/snapshot/")
         press("/boards/small/visibility/", {"visibility": "public"})
         press("/boards/small/report/text/", {"capability": "It tells jokes."})
-        press("/campaigns/small/analysis-plan/save/", {"question": "Which is better?"})
-        press("/campaigns/small/analysis-plan/freeze/", {"though_it_cannot_answer": "on"})
+        press("/campaigns/small/analysis-plan/save/", DRAFT)
+        shown = AnalysisPlan.objects.get(frozen_at=None).as_read
+        press("/campaigns/small/analysis-plan/freeze/", {"though_it_cannot_answer": "on", "as_read": shown})
+    assert AnalysisPlan.objects.frozen().count() == ROUNDS
     versions = list(AnalysisPlan.objects.values_list("version", flat=True))
     assert len(versions) == len(set(versions))
 

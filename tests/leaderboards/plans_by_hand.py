@@ -5,6 +5,7 @@ import itertools
 from django.urls import reverse
 from django.utils import timezone
 
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from tests.leaderboards.simulated_votes import NAMES
 
 DRAFT = {
@@ -20,8 +21,14 @@ DRAFT = {
 
 def write_and_freeze(carol, slug="joust", **changes):
     assert carol.post(reverse("analysis-plan-save", args=[slug]), DRAFT | changes).status_code == 302
-    knowing = {"though_it_cannot_answer": "1"}
-    assert carol.post(reverse("analysis-plan-freeze", args=[slug]), knowing).status_code == 302
+    assert freeze(carol, slug, though_it_cannot_answer="1").status_code == 302
+
+
+def freeze(carol, slug="joust", follow=False, **sent):
+    """Presses the button of the draft as it stands on the page now."""
+    draft = AnalysisPlan.objects.get(campaign__slug=slug, frozen_at=None)
+    sent = {"as_read": draft.as_read} | sent
+    return carol.post(reverse("analysis-plan-freeze", args=[slug]), sent, follow=follow)
 
 
 def record_votes(small, cast_vote, raters, kind="regular", numbers=range(240)):

@@ -14,7 +14,7 @@ from arena.leaderboards.plans.plan import Plan, detectable
 from arena.leaderboards.plans.reckoning import Reckoning, reckon, reckon_with, say_answer
 from arena.leaderboards.plans.registration_words import chosen_margin, say_registered
 from arena.raters.models import Rater
-from tests.leaderboards.plans_by_hand import DRAFT, record_votes, write_and_freeze
+from tests.leaderboards.plans_by_hand import DRAFT, freeze, record_votes, write_and_freeze
 from tests.leaderboards.test_boards import text_of
 
 AFTER_VOTES = "frozen after votes were in"
@@ -193,6 +193,29 @@ def test_a_plan_that_changed_since_it_was_read_is_not_frozen(voted_campaign, sig
     assert AnalysisPlan.objects.get().frozen_at is None
 
 
+@pytest.mark.parametrize("meanwhile", ["saved otherwise", "frozen, and the next one drafted"])
+def test_a_press_freezes_no_draft_but_the_one_that_its_page_showed(voted_campaign, signed_in, meanwhile):
+    voted_campaign(votes=0)
+    carol = signed_in("carol")
+    save(carol)
+    shown = AnalysisPlan.objects.get().as_read
+    assert f'name="as_read" value="{shown}"' in plan_page(carol)
+    if meanwhile != "saved otherwise":
+        freeze(carol, though_it_cannot_answer="1")
+    changed = {"margin": "50"} if meanwhile == "saved otherwise" else {}
+    save(carol, **changed)
+    late = freeze(carol, follow=True, though_it_cannot_answer="1", as_read=shown)
+    draft = AnalysisPlan.objects.first()
+    assert f"the draft of version {draft.version} isn’t the one that you were shown" in text_of(late)
+    assert draft.frozen_at is None
+    assert freeze(carol, as_read="", though_it_cannot_answer="1").status_code == 302
+    draft.refresh_from_db()
+    assert draft.frozen_at is None
+    freeze(carol, though_it_cannot_answer="1")
+    draft.refresh_from_db()
+    assert draft.frozen_at
+
+
 @pytest.mark.parametrize(
     "wrong", [{"question": ""}, {"margin": "0"}, {"margin": "nan"}, {"ties": "maybe"}, {"boards": ["best"]}]
 )
@@ -234,7 +257,7 @@ def test_a_plan_that_can_answer_its_question_says_so_and_what_that_hangs_on(plai
     assert "assumed: nobody has voted enough to measure it" in page
     assert "(power)" in page and "80\u00a0%" in page and "(confidence)" in page and "95\u00a0%" in page
     assert "I know that it can’t answer" not in page
-    carol.post(reverse("analysis-plan-freeze", args=["joust"]))
+    freeze(carol)
     assert AnalysisPlan.objects.get().frozen_at
     assert "This plan can answer its question" in plan_page(carol)
 
@@ -280,7 +303,7 @@ def test_freezing_a_plan_that_cannot_answer_takes_a_word_and_its_boards_repeat_i
     small, carol = voted_campaign(votes=0), signed_in("carol")
     save(carol)
     assert "I know that it can’t answer its question" in plan_page(carol)
-    refused = carol.post(reverse("analysis-plan-freeze", args=["joust"]), follow=True).content.decode()
+    refused = freeze(carol, follow=True).content.decode()
     assert "Nothing was frozen: this plan can’t answer its question" in refused
     assert AnalysisPlan.objects.get().frozen_at is None
     write_and_freeze(carol)
@@ -303,7 +326,7 @@ def test_without_numbers_of_raters_and_votes_nobody_can_say_what_a_plan_finds(pl
     carol = signed_in("carol")
     save(carol, raters="", votes="")
     assert "Nobody can say yet" in plan_page(carol)
-    carol.post(reverse("analysis-plan-freeze", args=["joust"]))
+    freeze(carol)
     assert AnalysisPlan.objects.get().reckoned is None
 
 

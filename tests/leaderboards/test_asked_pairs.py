@@ -18,7 +18,7 @@ from arena.leaderboards.plans.reckoning import reckon
 from arena.leaderboards.plans.registration_words import say_registered
 from arena.raters.models import Rater
 from ratings.pairwise import adjusted
-from tests.leaderboards.plans_by_hand import DRAFT, record_votes, write_and_freeze
+from tests.leaderboards.plans_by_hand import DRAFT, freeze, record_votes, write_and_freeze
 from tests.leaderboards.test_boards import text_of
 from tests.leaderboards.test_report import built, told
 
@@ -112,9 +112,7 @@ def test_a_draft_whose_model_was_withdrawn_isnt_frozen(voted_campaign, signed_in
     carol = signed_in("carol")
     save(carol, pairs=TWO)
     Competitor.objects.filter(name="Grove").update(status="withdrawn")
-    answer = carol.post(
-        reverse("analysis-plan-freeze", args=["joust"]), {"though_it_cannot_answer": "1"}, follow=True
-    )
+    answer = freeze(carol, follow=True, though_it_cannot_answer="1")
     assert "Nothing was frozen: Grove was withdrawn since" in text_of(answer)
     assert not AnalysisPlan.objects.frozen().exists()
 

@@ -106,6 +106,11 @@ class AnalysisPlan(models.Model):
     def hash_content(self) -> str:
         return hashlib.sha256(self.canonical().encode()).hexdigest()
 
+    @property
+    def as_read(self) -> str:
+        """What a page that shows this draft sends back: it freezes no other."""
+        return f"{self.version}:{self.hash_content()}"
+
     def freeze(self, user: Any, reckoned: dict[str, Any] | None = None) -> bool:
         """False if it was frozen already, which stays as it was."""
         draft = AnalysisPlan.objects.filter(

@@ -25,7 +25,7 @@ from arena.leaderboards.understood import understands
 from arena.percent import percent
 from arena.raters import access
 from arena.raters.models import Role
-from arena.row_form import RowForm
+from arena.row_form import STAMP, RowForm
 from arena.save_once import save_once
 
 
@@ -137,6 +137,16 @@ def analysis_plan_save(request: HttpRequest, slug: str) -> HttpResponseBase:
 def analysis_plan_freeze(request: HttpRequest, slug: str) -> HttpResponseBase:
     campaign = access.get_for(Campaign.objects.all(), request.user, Role.ADMIN, slug=slug)
     draft = campaign.analysis_plans.filter(frozen_at=None).first()
+    if draft is not None and draft.as_read != request.POST.get(STAMP):
+        messages.error(
+            request,
+            _(
+                "Nothing was frozen: the draft of version %(version)d isn’t the one that you were shown."
+                " Somebody has saved it meanwhile: read it again before you freeze it."
+            )
+            % {"version": draft.version},
+        )
+        return redirect("analysis-plan", campaign.slug)
     if draft is not None and (changed := say_changed(draft)):
         words = _("Nothing was frozen: %(changed)s Change the draft’s pairs.")
         messages.error(request, words % {"changed": " ".join(changed)})

@@ -19,6 +19,7 @@ from ratings.grouped_proportions import Nets, mcnemars, net_rates, sign_tests
 from ratings.sequential import e_value, fair_bets
 
 Integers = NDArray[np.int64]
+PROMPT_OF_ONE_RATER = "prompt, one rater"
 BOTH_BAD = OUTCOMES.index("both_bad")
 
 
@@ -50,7 +51,8 @@ class DirectBattles:
         """Sign test, net rate, McNemar on prompts and the e-value of each pair; None without a battle."""
         wins, losses, ties = self.counts().T.tolist()
         both_bad = np.bincount(self.group[self.both_bad], minlength=self.n_groups).tolist()
-        signs, nets = _signs(wins, losses, confidence), self._nets(self.group, self.n_groups, confidence)
+        signs = _signs(wins, losses, confidence)
+        nets = self._of_one_rater(self._nets(self.group, self.n_groups, confidence), confidence)
         tests = zip(both_bad, signs, nets, self._mcnemars(), self._e_values(), strict=True)
         names = ("both_bad", "sign", "net", "mcnemar", "e")
         return [
@@ -64,6 +66,24 @@ class DirectBattles:
         known = {name: ids for name, ids in labels.items() if ids is not None}
         nets = net_rates(self.score, group, n_groups, list(known.values()), confidence=confidence)
         return _told_nets(nets, " and ".join(known))
+
+    def _of_one_rater(self, nets: Iterator[dict[str, Any]], confidence: float) -> Iterator[dict[str, Any]]:
+        """Of pairs on which a single rater voted, what is known is how those votes differ by prompt: as on a
+        judge's board, such an interval speaks of this one alone.
+        """
+        if self.rater is None or self.prompt is None or not len(self.rater):
+            yield from nets
+            return
+        width = int(self.rater.max()) + 1
+        raters = np.bincount(np.unique(self.group * width + self.rater) // width, minlength=self.n_groups)
+        rows = raters[self.group] == 1
+        clusters = [self.prompt[rows]]
+        by_prompt = net_rates(
+            self.score[rows], self.group[rows], self.n_groups, clusters, confidence=confidence
+        )
+        alone = _told_nets(by_prompt, PROMPT_OF_ONE_RATER)
+        for n, net, one in zip(raters.tolist(), nets, alone, strict=True):
+            yield one if n == 1 else net
 
     def _mcnemars(self) -> Iterator[dict[str, Any] | None]:
         """Prompts on which most votes prefer the first, against those on which most prefer the second."""

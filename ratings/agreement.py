@@ -154,10 +154,29 @@ def cohen_kappa(table: ArrayLike, *, weights: Weights = "none", confidence: floa
     )
 
 
-def fleiss_kappa(table: ArrayLike) -> float:
+Sides = tuple[int, int]
+"""Two codes that trade places where the two things compared are named the other way round."""
+
+
+def named_both_ways(counts: Floats, sides: Sides | None) -> Floats:
+    """Counts (..., C) of codes, half as they are and half with the two `sides` exchanged.
+
+    Which of two responses is called the first is nobody's opinion, yet shares of "the first" decide what
+    chance would give; so counted, it is the same whichever is called so.
+    """
+    if sides is None:
+        return counts
+    other = np.arange(counts.shape[-1])
+    other[list(sides)] = sides[::-1]
+    halved: Floats = (counts + counts[..., other]) / 2
+    return halved
+
+
+def fleiss_kappa(table: ArrayLike, *, sides: Sides | None = None) -> float:
     """Fleiss' (1971) kappa of a (U, C) table: how many of m >= 2 raters put each unit in each category.
 
-    kappa = (P - Pe)/(1 - Pe), P the mean of [sum_c n_uc^2 - m]/[m(m - 1)], Pe = sum_c p_c^2.
+    kappa = (P - Pe)/(1 - Pe), P the mean of [sum_c n_uc^2 - m]/[m(m - 1)], Pe = sum_c p_c^2, p_c counted
+    by `named_both_ways` where two codes are `sides`.
     Raises ShapeError when units differ in their number of ratings (use `krippendorff_alpha` then),
     BadValueError when only one category is used.
     """
@@ -168,7 +187,7 @@ def fleiss_kappa(table: ArrayLike) -> float:
     if m < 2 or np.any(counts.sum(axis=1) != m):
         raise ShapeError("units differ in their number of ratings, or have fewer than two", todo="use alpha")
     agreed = np.mean((np.sum(counts**2, axis=1) - m) / (m * (m - 1)))
-    chance = np.sum((counts.sum(axis=0) / counts.sum()) ** 2)
+    chance = np.sum((named_both_ways(counts.sum(axis=0), sides) / counts.sum()) ** 2)
     if np.isclose(chance, 1.0):
         raise BadValueError("all ratings fall into one category, so kappa isn't defined")
     return float((agreed - chance) / (1 - chance))
@@ -179,6 +198,7 @@ def krippendorff_alpha(
     cluster: ArrayLike | None = None,
     *,
     level: Level = "nominal",
+    sides: tuple[float, float] | None = None,
     resamples: int = 1000,
     seed: int = 0,
     confidence: float = 0.95,
@@ -190,20 +210,25 @@ def krippendorff_alpha(
     ((c - d)/(c + d))^2 (ratio). The interval resamples whole units, since ratings of a unit hang together.
     Units that hang together too, like pairs of responses to one prompt, have one `cluster` (U,): then it is
     that of the jackknife that leaves one cluster out, (G - 1)/G sum_g (a_(-g) - a)^2, with t at G* - 1
-    degrees of freedom. Raises NoVotesError when no unit has two ratings, ShapeError for clusters of another
-    number, BadValueError when no two ratings differ, for infinite values, and for negative ones on the ratio
-    level.
+    degrees of freedom. `sides`: two values that trade places where a unit is named the other way round; the
+    n_c are those of `named_both_ways` then (nominal level only).
+    Raises NoVotesError when no unit has two ratings, ShapeError for clusters of another number, BadValueError
+    when no two ratings differ, for infinite values, and for negative ones on the ratio level, BadOptionError
+    for sides on another level than the nominal one.
     """
     check_confidence(confidence)
     if level not in get_args(Level) or resamples < 1:
         raise BadOptionError(f"level {level!r}, {resamples} resamples", todo=f"levels: {get_args(Level)}")
-    values, counts = _unit_counts(ratings, level)
-    estimate = _alpha(counts, np.ones(len(counts)), values, level)
+    if sides is not None and level != "nominal":
+        raise BadOptionError(f"sides on the {level} level", todo="order and distance know no sides")
+    values, counts = _unit_counts(ratings, level, sides or ())
+    places = None if sides is None else _places(values, sides)
+    estimate = _alpha(counts, np.ones(len(counts)), values, level, places)
     if estimate is None:
         raise BadValueError("no two ratings differ, so alpha isn't defined")
     of = None if cluster is None else _of_units(ratings, cluster)
     weights = _resamples(len(counts), resamples, seed) if of is None else _all_but_one(of)
-    replicates = [_alpha(counts, weight, values, level) for weight in weights]
+    replicates = [_alpha(counts, weight, values, level, places) for weight in weights]
     defined = [value for value in replicates if value is not None]
     ends: tuple[float, float] | None
     if of is None:
@@ -289,8 +314,15 @@ def _agreement_weights(categories: int, weights: Weights) -> Floats:
     raise BadOptionError(f"weights {weights!r}", todo=f"use one of {', '.join(get_args(Weights))}")
 
 
-def _unit_counts(ratings: ArrayLike, level: Level) -> tuple[Floats, Floats]:
-    """The distinct values (V,) in rising order, and how often each was given (units with >= 2 ratings, V)."""
+def _places(values: Floats, sides: tuple[float, float]) -> Sides:
+    one, other = np.searchsorted(values, sides).tolist()
+    return one, other
+
+
+def _unit_counts(ratings: ArrayLike, level: Level, more: tuple[float, ...] = ()) -> tuple[Floats, Floats]:
+    """The distinct values (V,), and `more`, in rising order, and how often each was given (units with >= 2
+    ratings, V).
+    """
     table = np.array(ratings, dtype=np.float64)
     if table.ndim != 2:
         raise ShapeError(f"ratings have shape {table.shape}", todo="pass raters by units")
@@ -301,17 +333,21 @@ def _unit_counts(ratings: ArrayLike, level: Level) -> tuple[Floats, Floats]:
     if table.size == 0:
         raise NoVotesError("no unit has two ratings", todo="let raters overlap")
     rater, unit = np.nonzero(~np.isnan(table))
-    values, code = np.unique(table[rater, unit], return_inverse=True)
+    given = table[rater, unit]
+    values = np.unique(np.concatenate([given, more]))
+    code = np.searchsorted(values, given)
     counts = np.bincount(unit * len(values) + code, minlength=table.shape[1] * len(values))
     return values, counts.reshape(table.shape[1], len(values)).astype(np.float64)
 
 
-def _alpha(counts: Floats, weight: Floats, values: Floats, level: Level) -> float | None:
+def _alpha(
+    counts: Floats, weight: Floats, values: Floats, level: Level, sides: Sides | None = None
+) -> float | None:
     """Alpha when unit u (a row of `counts`) counts `weight[u]` times; None when nothing varies."""
     per_pair = weight / (counts.sum(axis=1) - 1)
     coincidence = (counts * per_pair[:, None]).T @ counts
     coincidence[np.diag_indices(len(values))] -= per_pair @ counts
-    totals = weight @ counts
+    totals = named_both_ways(weight @ counts, sides)
     delta = _squared_distances(values, totals, level)
     expected = totals @ delta @ totals
     if expected <= 0:

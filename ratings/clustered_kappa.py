@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from ratings.agreement import agreement_table, cohen_kappa
+from ratings.agreement import Sides, agreement_table, cohen_kappa
 from ratings.errors import ShapeError
 from ratings.proportions import check_confidence
 
@@ -42,6 +42,7 @@ def clustered_kappa(
     cluster: ArrayLike | None = None,
     *,
     symmetric: bool = False,
+    sides: Sides | None = None,
     confidence: float = 0.95,
 ) -> ClusteredKappa:
     """Cohen's kappa of two arrays (n,) of codes 0 ... categories - 1, its interval from clusters (n,).
@@ -49,14 +50,17 @@ def clustered_kappa(
     Standard error: delete-one-cluster jackknife, (G - 1)/G sum_g (k_(-g) - k)^2, with the t quantile at
     G* - 1 degrees of freedom, G* = N^2/sum n_g^2. Rows are their own clusters when `cluster` is None.
     `symmetric` is for pairs of people in no order: the table and its transpose are added (Scott 1955, pi).
+    `sides`: two codes that trade places where a battle is named the other way round; so are the tables
+    counted, half the one way and half the other, and kappa doesn't hang on who is called the first.
     Raises as `agreement.agreement_table` and `agreement.cohen_kappa`; ShapeError for unequal lengths.
     """
     check_confidence(confidence)
-    whole = agreement_table(first, second, categories)
-    estimate = cohen_kappa(whole + whole.T if symmetric else whole).estimate
+    agreement_table(first, second, categories)  # refuses what is no code
     tables = _tables(np.asarray(first), np.asarray(second), categories, cluster)
     if symmetric:
         tables = tables + tables.transpose(0, 2, 1)
+    tables = _both_ways(tables, sides)
+    estimate = cohen_kappa(tables.sum(axis=0)).estimate
     sizes = tables.sum(axis=(1, 2))
     effective = float(sizes.sum() ** 2 / np.sum(sizes**2))
     error = _jackknife(tables, estimate) if effective >= 2 else None
@@ -85,6 +89,16 @@ def _tables(x: NDArray[np.int64], y: NDArray[np.int64], categories: int, cluster
     place = index * cells + x.astype(np.int64) * categories + y
     counts = np.bincount(place, minlength=len(names) * cells).astype(np.float64)
     return counts.reshape(len(names), categories, categories)
+
+
+def _both_ways(tables: Floats, sides: Sides | None) -> Floats:
+    """(G, C, C): rows and columns change places together, or agreement would be lost."""
+    if sides is None:
+        return tables
+    other = np.arange(tables.shape[1])
+    other[list(sides)] = sides[::-1]
+    halved: Floats = (tables + tables[:, other][:, :, other]) / 2
+    return halved
 
 
 def _jackknife(tables: Floats, estimate: float) -> float | None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ratings.agreement import agreement, krippendorff_alpha
 from ratings.clustered_kappa import clustered_kappa
-from ratings.comparisons import OUTCOMES
+from ratings.comparisons import MODEL_A, MODEL_B, OUTCOMES
 from ratings.errors import NoVotesError, RatingsError
 from ratings.frames import comparisons_from_frame, names_of, texts_of
 from ratings.rater_overlap import Overlap, overlap
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _everyone(found: Overlap) -> dict[str, Any]:
-    alpha = krippendorff_alpha(found.ratings, found.unit_cluster)
+    alpha = krippendorff_alpha(found.ratings, found.unit_cluster, sides=(MODEL_A, MODEL_B))
     return {
         "raters": found.ratings.shape[0],
         "units": found.ratings.shape[1],
@@ -76,7 +76,7 @@ def _two(found: Overlap, names: list[str], between: list[str]) -> dict[str, Any]
     first = np.concatenate([found.first[forward], found.second[backward]])
     second = np.concatenate([found.second[forward], found.first[backward]])
     cluster = np.concatenate([found.cluster[forward], found.cluster[backward]])
-    kappa = clustered_kappa(first, second, len(OUTCOMES), cluster)
+    kappa = clustered_kappa(first, second, len(OUTCOMES), cluster, sides=(MODEL_A, MODEL_B))
     return {"kappa": asdict(kappa), "agreement": asdict(agreement(first, second, cluster))}
 
 

@@ -44,7 +44,7 @@ def test_peoples_alpha_and_agreement_are_those_of_the_table_of_their_votes(overl
     table = np.array(
         [[(n + (place if n >= 17 else 0)) % 3 for n in range(20)] for place in range(3)], dtype=float
     )
-    expected = krippendorff_alpha(table, range(20))
+    expected = krippendorff_alpha(table, range(20), sides=(0, 1))
     for name in ("estimate", "lower", "upper"):
         assert figures["people"]["alpha"][name] == pytest.approx(getattr(expected, name)), name
     assert figures["people"]["pairs"] == 20
@@ -105,12 +105,37 @@ def test_a_judge_is_laid_beside_people_and_beside_another_judge(overlapping, cas
     assert by_judge["Sage"]["every"]["estimate"] == 1
     assert by_judge["Owl"]["every"]["n"] == 60
     (between,) = figures["between"]
-    expected = cohen_kappa(agreement_table(told["Sage"], told["Owl"], 3))
+    table = agreement_table(told["Sage"], told["Owl"], 3)
+    expected = cohen_kappa(table + table[[1, 0, 2]][:, [1, 0, 2]])  # each pair named both ways
     assert between["figures"]["kappa"]["estimate"] == pytest.approx(expected.estimate)
     page = page_of(signed_in, small)
     assert "Owl with people" in page
     assert "Sage with Owl" in page
     assert {one["category"] for one in figures["categories"]} == {"reasoning", "writing"}
+
+
+def test_agreement_does_not_hang_on_whose_responses_came_first(make_campaign, cast_vote, cast):
+    """The same votes, where a file named the models in another order."""
+    found = []
+    for slug, names in (("one", ("Ember", "Fjord")), ("other", ("Fjord", "Ember"))):
+        small = make_campaign(slug, prompts=12, names=names)
+        judge = Judge.objects.create(team=cast.team, name=f"Sage {slug}")
+        run = JudgeRun.objects.create(campaign=small.campaign)
+        for number, prompt in enumerate(small.prompts):
+            # Ember mostly wins, so that whoever is called the first mostly wins, or mostly loses.
+            outcomes = ("model_a", "model_b" if number % 4 == 0 else "tie" if number % 4 == 1 else "model_a")
+            for rater, outcome in zip((cast.alice_rater, cast.bob_rater), outcomes, strict=True):
+                vote = cast_vote(small, prompt, "Ember", "Fjord", outcome, rater)
+            Judgment.objects.create(
+                run=run,
+                judge=judge,
+                battle=vote.battle,
+                outcome="tie" if number % 3 == 0 else "model_a",
+                resolved_at=timezone.now(),
+            )
+        figures = campaign_agreement.compute(small.campaign).figures
+        found.append((figures["people"], figures["judges"][0]["with_people"]))
+    assert found[0] == found[1]
 
 
 def test_prompts_of_one_text_are_one_cluster_and_the_page_says_so(overlapping, signed_in):
@@ -122,7 +147,7 @@ def test_prompts_of_one_text_are_one_cluster_and_the_page_says_so(overlapping, s
     table = np.array(
         [[(n + (place if n >= 17 else 0)) % 3 for n in range(20)] for place in range(3)], dtype=float
     )
-    expected = krippendorff_alpha(table, [min(n, 12) for n in range(20)])
+    expected = krippendorff_alpha(table, [min(n, 12) for n in range(20)], sides=(0, 1))
     alpha, two = figures["people"]["alpha"], figures["people"]["two"]
     assert (alpha["clusters"], two["every"]["clusters"], two["kappa"]["clusters"]) == (13, 13, 13)
     assert (alpha["lower"], alpha["upper"]) == pytest.approx((expected.lower, expected.upper))

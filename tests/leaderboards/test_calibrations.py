@@ -171,8 +171,8 @@ def test_wordings_agree_by_kappa_and_flip_where_they_differ(labelled, make_wordi
     judge_run_figures.compute_due()
     found = RunFigures.objects.get(run=run).figures["wordings"]
     assert (found["flips"]["successes"], found["flips"]["n"], found["battles"]) == (1, 4, 4)
-    # Counts by battle: 3 0 0 | 1 2 0 | 0 3 0 | 0 0 3. P = (1 + 1/3 + 1 + 1)/4, Pe = (16 + 25 + 9)/144.
-    agreed, chance = (3 + 1 / 3) / 4, 50 / 144
+    # Counts by battle: 3 0 0 | 1 2 0 | 0 3 0 | 0 0 3. P = (1 + 1/3 + 1 + 1)/4, Pe = (4.5² + 4.5² + 3²)/144.
+    agreed, chance = (3 + 1 / 3) / 4, 49.5 / 144
     assert found["kappa"]["estimate"] == pytest.approx((agreed - chance) / (1 - chance))
     same = {tuple(pair["names"]): pair["same"]["successes"] for pair in found["pairs"]}
     assert same == {("one", "two"): 3, ("one", "three"): 3, ("two", "three"): 4}

@@ -197,8 +197,8 @@ def test_votes_and_findings_meet_on_the_pair_whichever_side_it_stood_on(small, a
     found = figures(small, judge)["agreement"]
     assert (found["votes"]["every"]["successes"], found["votes"]["every"]["n"]) == (3, 5)
     assert (found["votes"]["decisive"]["successes"], found["votes"]["decisive"]["n"]) == (2, 3)
-    # Judge: 4 a, 1 tie; votes: 2 a, 1 b, 2 ties. po = 3/5, pe = (4·2 + 1·2)/25.
-    assert found["votes"]["kappa"]["estimate"] == pytest.approx((0.6 - 0.4) / (1 - 0.4))
+    # Judge: 4 name a winner, 1 tie; votes: 3 and 2 ties. po = 3/5, pe = (4·3/2 + 1·2)/25.
+    assert found["votes"]["kappa"]["estimate"] == pytest.approx((0.6 - 0.32) / (1 - 0.32))
     # Side a of the vote's own battle won in the first alone.
     assert (found["first"]["decisive"]["successes"], found["first"]["decisive"]["n"]) == (2, 3)
 
@@ -223,7 +223,7 @@ def test_a_few_people_are_held_against_each_other_by_name(small, ask, raters, si
     found = {tuple(two["names"]): two for two in figures(small, judge)["agreement"]["each_two"]}
     every = {names: two["every"]["successes"] for names, two in found.items()}
     assert every == {("rater 0", "rater 1"): 2, ("rater 0", "rater 2"): 2, ("rater 1", "rater 2"): 1}
-    # Rater 0: a, b, tie; rater 2: b, b, tie. po = 2/3, pe = (0 + 2 + 1)/9.
+    # Both: two winners, one tie. po = 2/3, pe = (2·2/2 + 1)/9.
     assert found["rater 0", "rater 2"]["kappa"]["estimate"] == pytest.approx((2 / 3 - 1 / 3) / (1 - 1 / 3))
     page = signed_in("carol").get(f"/judges/{judge.pk}/card/").content.decode()
     assert "… rater 0 with rater 2" in page

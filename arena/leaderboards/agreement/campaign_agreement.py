@@ -23,7 +23,7 @@ from arena.campaigns.models import Campaign
 from arena.judging.models import Judge, Judgment
 from arena.leaderboards.agreement import judged_battles as read
 from arena.leaderboards.agreement.agreement_models import CampaignAgreement
-from arena.leaderboards.agreement.judge_agreement import Row, compare, first_votes, people_rows
+from arena.leaderboards.agreement.judge_agreement import SIDES, Row, compare, first_votes, people_rows
 from arena.leaderboards.agreement.judge_figures import Plain, latest_of
 from arena.leaderboards.agreement.judged_battles import Finding, Pair
 from arena.leaderboards.fitting.code_version import code_version
@@ -172,7 +172,7 @@ def alpha(votes_of: Votes, clusters: Mapping[int, int]) -> Plain | None:
     for column, votes in enumerate(units):
         table[: len(votes), column] = list(votes.values())
     try:
-        found = krippendorff_alpha(table, [clusters[pair[0]] for pair in votes_of])
+        found = krippendorff_alpha(table, [clusters[pair[0]] for pair in votes_of], sides=SIDES)
     except (NoVotesError, BadValueError):
         return None
     return {name: getattr(found, name) for name in ("estimate", "lower", "upper", "units", "clusters")}

@@ -23,7 +23,9 @@ from ratings.judges import verbosity_gap
 
 LEAST_FOR_MAJORITY = 3
 MOST_NAMED = 4
-_CATEGORIES = 3  # the lower response, the higher, a tie
+_CATEGORIES = 3  # one response, the other, a tie
+SIDES = (MODEL_A, MODEL_B)
+"""The lower response and the higher: by the order of lines in some file, which no agreement may hang on."""
 
 Row = tuple[Pair, int, int]
 
@@ -126,7 +128,7 @@ def compare(rows: Sequence[Row], clusters: Mapping[int, int], *, symmetric: bool
 def _kappa(one: np.ndarray, other: np.ndarray, cluster: np.ndarray, symmetric: bool) -> Plain | None:
     """None where both always say the same one thing: there is nothing beyond chance to agree on."""
     try:
-        found = clustered_kappa(one, other, _CATEGORIES, cluster, symmetric=symmetric)
+        found = clustered_kappa(one, other, _CATEGORIES, cluster, symmetric=symmetric, sides=SIDES)
     except BadValueError:
         return None
     return {name: getattr(found, name) for name in ("estimate", "lower", "upper", "n", "clusters")}

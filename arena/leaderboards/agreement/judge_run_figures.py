@@ -19,7 +19,7 @@ from arena.judging.models import Judge, JudgeRun
 from arena.leaderboards.agreement import judge_figures
 from arena.leaderboards.agreement import judged_battles as read
 from arena.leaderboards.agreement.card_models import RunFigures
-from arena.leaderboards.agreement.judge_agreement import Row, compare
+from arena.leaderboards.agreement.judge_agreement import SIDES, Row, compare
 from arena.leaderboards.agreement.judge_figures import Plain, fold, plain_mean, share_of
 from arena.leaderboards.agreement.judged_battles import Finding
 from arena.leaderboards.fitting.code_version import code_version
@@ -193,7 +193,7 @@ def _decided(run: JudgeRun, judge: Judge) -> dict[int, tuple[int, int]]:
 def _fleiss(codes: np.ndarray, clusters: np.ndarray) -> Plain | None:
     """None where every wording always says the same one thing: nothing is left beyond chance."""
     try:
-        found: Any = clustered_fleiss(codes, _CATEGORIES, clusters)
+        found: Any = clustered_fleiss(codes, _CATEGORIES, clusters, sides=SIDES)
     except BadValueError:
         return None
     return {name: getattr(found, name) for name in ("estimate", "lower", "upper", "n", "clusters")}

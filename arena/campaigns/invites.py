@@ -15,8 +15,6 @@ from arena.campaigns.models import Campaign, Invite
 from arena.campaigns.names_file import NamesRefusedError, read_name
 from arena.raters.models import Rater
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-
 
 @dataclass(frozen=True)
 class NewLink:

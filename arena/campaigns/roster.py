@@ -8,9 +8,10 @@ from datetime import datetime
 
 from django.db.models import Count, Max, Min, Q
 
-from arena.campaigns.invites import FORMULA_STARTS, NewLink
+from arena.campaigns.invites import NewLink
 from arena.campaigns.models import Campaign, Invite
 from arena.raters.models import Rater
+from arena.spreadsheet_text import escape
 
 # These came with a file and never opened a link.
 FROM_FILES = (Rater.Admission.RECORDED, Rater.Admission.SIMULATED)
@@ -183,6 +184,5 @@ def _csv(head: tuple[str, ...], rows: Iterable[tuple]) -> str:
 
 
 def _plain(row: tuple) -> Iterator:
-    """A spreadsheet runs a cell that begins like a formula; behind an apostrophe it's text."""
     for cell in row:
-        yield f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_STARTS) else cell
+        yield escape(cell) if isinstance(cell, str) else cell

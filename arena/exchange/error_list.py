@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from arena.exchange.export_files import escape
 from arena.exchange.formats.problems import Problem
+from arena.spreadsheet_text import escape
 
 
 class ErrorList:

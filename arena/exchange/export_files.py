@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from arena.exchange.export_schema import Column, TableSchema
+from arena.spreadsheet_text import escape
 
 # Told which table is being written, and how many of its rows are; whoever doesn't want any more raises.
 Tell = Callable[[str, int], object]
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
-MARK = "'"
 _BATCH = 1000  # rows held at once
 
 
@@ -74,15 +73,6 @@ def _schema(table: TableSchema) -> Any:
         "json": pa.string(),
     }
     return pa.schema([(column.name, kinds[column.kind]) for column in table.columns])
-
-
-def escape(text: str) -> str:
-    """A spreadsheet runs a cell that begins like a formula; behind an apostrophe it's text."""
-    return f"{MARK}{text}" if text.startswith((*FORMULA_STARTS, MARK)) else text
-
-
-def unescape(cell: str) -> str:
-    return cell.removeprefix(MARK)
 
 
 def _cell(column: Column, value: Any) -> Any:

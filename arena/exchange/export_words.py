@@ -104,8 +104,9 @@ Campaign `{slug}`, exported from Tiltyard at {at}.
 Every table stands in `csv/`, `jsonl/` and `parquet/`; `schema.json` says what each column means.
 
 * JSONL and Parquet hold every text exactly. Columns of the kind json are JSON texts in Parquet and CSV.
-* CSV is for spreadsheets: a cell that begins with `=`, `+`, `-`, `@`, an apostrophe, a tab or a line end has
-  an apostrophe before it. Take one leading apostrophe off to have the text.
+* CSV is for spreadsheets: a cell that begins with `=`, `+`, `-`, `@` (of width two as well), an apostrophe,
+  a tab or a line end has an apostrophe before it, unless all of it is blank. Take one leading apostrophe off
+  to have the text.
 * Raters have names made for this export alone; another export of the same campaign has others.
 * Boards count the votes without a time in `retracted_at`, without a rule in `excluded`, and on battles of the
   kinds regular and recorded alone. `exclusions` says why a vote, or all of a rater's, is left out.

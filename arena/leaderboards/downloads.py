@@ -16,8 +16,8 @@ from arena.leaderboards.models import Snapshot
 from arena.leaderboards.plans.asked_tests import OF_PLAN, asked_tests, of_plan
 from arena.leaderboards.plans.looks import looks_of
 from arena.leaderboards.sentences import too_few
+from arena.spreadsheet_text import escape
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 CSV, JSON, PARQUET = "csv", "json", "parquet"
 SAID = {CSV: "CSV", JSON: "JSON", PARQUET: "Parquet"}
 """Kinds of files as pages name them."""
@@ -222,7 +222,7 @@ def _csv(table: Table) -> bytes:
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(table.columns)
     for line in table.lines:
-        writer.writerow(neutralise(value) if isinstance(value, str) else value for value in line)
+        writer.writerow(escape(value) if isinstance(value, str) else value for value in line)
     return text.getvalue().encode()
 
 
@@ -245,8 +245,3 @@ def _parquet(table: Table) -> bytes:
 
 
 _WRITERS: dict[str, Callable[[Table], bytes]] = {CSV: _csv, JSON: _json, PARQUET: _parquet}
-
-
-def neutralise(text: str) -> str:
-    """A spreadsheet runs a cell that begins like a formula; behind an apostrophe it's text."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text

@@ -19,7 +19,7 @@ from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, Prompt, Response
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.exchange.export_extract import Extract
-from arena.exchange.export_files import escape, unescape, write_table
+from arena.exchange.export_files import write_table
 from arena.exchange.export_rows import rows_of
 from arena.exchange.export_schema import TABLES, Column, TableSchema
 from arena.exchange.formats.reading import read
@@ -28,6 +28,7 @@ from arena.leaderboards.defaults import BOARDS, default_leaderboard, judges_of
 from arena.leaderboards.fitting.snapshots import STANDING_FIELDS, take_snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.raters.models import Rater, Team
+from arena.spreadsheet_text import escape, unescape
 
 from .arena_rows import arena_55k, lines, pair
 
@@ -341,8 +342,19 @@ storable = st.text(st.characters(blacklist_categories=("Cs",), blacklist_charact
 
 @given(storable)
 def test_an_escaped_cell_is_no_formula_and_comes_back(text):
-    assert not escape(text).startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
+    starts = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
+    assert text.isspace() or not escape(text).startswith(starts)
     assert unescape(escape(text)) == text
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n", "'"])
+def test_what_begins_like_a_formula_has_an_apostrophe_before_it(start):
+    assert escape(f"{start}1+1") == f"'{start}1+1"
+
+
+@pytest.mark.parametrize("blank", ["", "\n", "\t", "\r\n", "\n\n \t", " "])
+def test_a_blank_text_stays_blank_in_csv(blank):
+    assert escape(blank) == blank
 
 
 @given(st.lists(st.tuples(storable.filter(str.strip), storable), min_size=1, max_size=4))

@@ -549,7 +549,7 @@ def test_the_csv_holds_every_number_of_the_snapshot(joust, signed_in):
             assert int(row[column]) == getattr(standing, column)
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'"])
 def test_a_name_that_looks_like_a_formula_is_text_in_a_spreadsheet(joust, signed_in, start):
     Competitor.objects.filter(name="Ember").update(name=f"{start}HYPERLINK(1)", organisation=f"{start}1+1")
     content = signed_in("ravi").get("/boards/joust/joust-overall.csv").content.decode()

@@ -13,9 +13,9 @@ from arena.battles.models import Battle, BattleNote, Outcome
 from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor, Prompt, Response
 from arena.judging.models import Judgment
-from arena.leaderboards.downloads import neutralise
 from arena.leaderboards.reading.reading_models import Reading
 from arena.leaderboards.reading.response_pairs import PairOfResponses
+from arena.spreadsheet_text import escape
 
 OUTCOME_WORDS = dict(Outcome.choices) | dict(Judgment.Outcome.choices)
 
@@ -223,4 +223,4 @@ def csv_rows(pairs: Iterable[PairOfResponses], reader: Any) -> Iterable[Sequence
             )
             ties = (pair.people[Outcome.TIE.value], pair.people[Outcome.BOTH_BAD.value])
             judged = (pair.won_by(side.competitor.pk, pair.judges) for side in one.sides)
-            yield (*map(neutralise, texts), a.won, b.won, *ties, *judged)
+            yield (*map(escape, texts), a.won, b.won, *ties, *judged)

@@ -24,7 +24,7 @@ from arena.leaderboards.sentences import say_marked, signed, written
 from arena.leaderboards.snapshot_counts import say_no_spread
 from arena.leaderboards.snapshot_diff import Diff, Moved, diff_of
 from arena.leaderboards.snapshot_lines import lines_of, newest_first
-from arena.leaderboards.understood import understands
+from arena.leaderboards.understood import asked_page, understands
 from arena.row_numbers import as_id
 
 AT_ONCE = 50
@@ -45,7 +45,7 @@ def get_leaderboard(request: HttpRequest, campaign: str, slug: str) -> Leaderboa
 @understands("page")
 def snapshot_list(request: HttpRequest, campaign: str, slug: str) -> HttpResponse:
     leaderboard = get_leaderboard(request, campaign, slug)
-    page = Paginator(newest_first(leaderboard), AT_ONCE).get_page(request.GET.get("page"))
+    page = asked_page(request, Paginator(newest_first(leaderboard), AT_ONCE))
     context = {
         "campaign": leaderboard.campaign,
         "leaderboard": leaderboard,

@@ -12,8 +12,11 @@ from difflib import get_close_matches
 from functools import wraps
 
 from django.core.exceptions import PermissionDenied
+from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponseBase, QueryDict
 from django.utils.translation import gettext as _
+
+from arena.row_numbers import as_id
 
 MOST = 5  # told of one address
 LONGEST = 60  # characters of a name or value
@@ -47,6 +50,35 @@ def understands(
         return wrapped
 
     return decorate
+
+
+def leave_out(request: HttpRequest, name: str, shown: str = "", known: str = "") -> None:
+    """Says that the value asked for is none. shown: what stands there instead · known: what there is."""
+    words = _("“%(value)s” is no value of “%(name)s” and was left out.")
+    if known:
+        words = _("“%(value)s” is no value of “%(name)s” and was left out; there are: %(known)s.")
+    elif shown:
+        words = _("“%(value)s” is no value of “%(name)s” and was left out. Shown: %(shown)s.")
+    value = request.GET.get(name, "")[:LONGEST]
+    tell(request, words % {"value": value, "name": name, "known": known, "shown": shown})
+
+
+def tell(request: HttpRequest, words: str) -> None:
+    told: list[str] = request.left_out  # type: ignore[attr-defined]
+    if len(told) < MOST:
+        told.append(words)
+
+
+def asked_page(request: HttpRequest, paginator: Paginator) -> Page:
+    """?page=…; what is no page of the list is said, and the nearest shown."""
+    page = paginator.get_page(request.GET.get("page") or 1)
+    say_page(request, page.number, paginator.num_pages)
+    return page
+
+
+def say_page(request: HttpRequest, shown: int, pages: int) -> None:
+    if request.GET.get("page") and as_id(request.GET["page"]) != shown:
+        leave_out(request, "page", _("page %(n)d of %(all)d") % {"n": shown, "all": pages})
 
 
 def asks_nothing(request: HttpRequest) -> bool:

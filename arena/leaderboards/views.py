@@ -15,6 +15,7 @@ from arena.leaderboards import downloads, tasks
 from arena.leaderboards.asked import about_model, charted, compared
 from arena.leaderboards.boards import board_page, compare_page, pair_battles
 from arena.leaderboards.boards.board_list import list_campaigns
+from arena.leaderboards.boards.board_rows import HEADINGS
 from arena.leaderboards.boards.board_view import SORTS, View, sorts_of
 from arena.leaderboards.caching import cached, kept_if_public
 from arena.leaderboards.charts.chart_names import names_alone
@@ -23,7 +24,7 @@ from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
 from arena.leaderboards.packing import packed
 from arena.leaderboards.schedule import request_snapshots
 from arena.leaderboards.snapshot_api import answer_whole
-from arena.leaderboards.understood import asks_nothing, understands
+from arena.leaderboards.understood import LONGEST, asks_nothing, leave_out, say_page, tell, understands
 from arena.leaderboards.visible import get_visible_campaign, visible_boards
 from arena.raters import access
 from arena.raters.models import Role
@@ -43,7 +44,11 @@ def board_list(request: HttpRequest) -> HttpResponse:
 @packed
 @vary_on_headers("HX-Request")
 @understands(
-    "source", "board", "q", "pin", "page", several=("pin",), interval=board_page.INTERVALS, sort=SORTS
+    *("source", "q", "pin", "page"),
+    several=("pin",),
+    board=HEADINGS,
+    interval=board_page.INTERVALS,
+    sort=SORTS,
 )
 def board(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = get_visible_campaign(request, campaign)
@@ -58,6 +63,7 @@ def board(request: HttpRequest, campaign: str) -> HttpResponse:
     view = View.of(request.GET)
     source, interval, asked = (request.GET.get(name, "") for name in ("source", "interval", "board"))
     page = board_page.build(boards, source, interval, view, asked)
+    say_left_out(request, page, view)
     context |= {
         "page": page,
         "unchanged_at": board_page.unchanged_at(page.columns) if may_take and progress is None else None,
@@ -99,9 +105,11 @@ def board_model(request: HttpRequest, campaign: str) -> HttpResponse:
 @require_safe
 @kept_if_public
 @packed
-@understands("source", "board", "sort")
+@understands("source", "sort", board=HEADINGS)
 def board_charts(request: HttpRequest, campaign: str) -> HttpResponse:
     shown, page = charted(request, campaign)
+    if request.GET.get("sort") and page.charts and not any(chart.sorted_by for chart in page.charts):
+        leave_out(request, "sort", known=_("a chart and the number of a column of its table, “ratings:1”"))
     context = {"campaign": shown, "page": page, "section": "boards"}
     return render(request, "leaderboards/charts.html", context)
 
@@ -162,6 +170,17 @@ def chart_file(
 
     known = f"chart {chart.pk} {form} {file_name}"
     return cached(request, snapshot, known, make_file)
+
+
+def say_left_out(request: HttpRequest, page: board_page.Page, view: View) -> None:
+    """Models to be kept on top that the board hasn’t, and a page of it that there isn’t."""
+    there = {row.name for row in page.pinned}
+    for name in view.pins:
+        if page.part and name not in there:
+            words = _("“%(name)s” is no model of this board: nothing is kept on top.")
+            tell(request, words % {"name": name[:LONGEST]})
+    if page.part:
+        say_page(request, page.part.page, page.part.pages)
 
 
 def turns_of(page: board_page.Page, view: View) -> list[tuple[str, str]]:

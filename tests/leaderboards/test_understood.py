@@ -4,11 +4,13 @@ import re
 from html import unescape
 
 import pytest
-from django.urls import get_resolver
+from django.urls import get_resolver, reverse
 
+from arena.leaderboards.agreement.card_models import JudgeCard
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.understood import counts_visits
+from tests.leaderboards.full_campaign import draw_charts, fill, overall
 from tests.test_access import routes
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +58,7 @@ def said(answer) -> list[str]:
         (
             "charts/",
             "<b>=1",
-            ["“<b>” is no filter of this page and was left out; there are: source, board, sort."],
+            ["“<b>” is no filter of this page and was left out; there are: source, sort, board."],
         ),
         (
             "",
@@ -122,6 +124,80 @@ def test_the_pages_own_links_ask_for_nothing_that_they_do_not_understand(ravi):
         wanted = re.compile(r"/(boards|snapshots|judges)/[^.]*(\?.*)?")
         todo += [link for link in absolute if wanted.fullmatch(link) and link not in seen and len(seen) < 30]
     assert len(seen) > 15
+
+
+FREE = {("board", "q"), ("board_report", "download")}
+"""Words to look for, and a wish: of these no value is wrong."""
+REFUSED = {404, 422}
+
+
+def addresses(small, kept: dict[str, object]) -> dict[str, str]:
+    """Of every page about boards that may be asked for something, by its view's name."""
+    found = {}
+    for route, entry in routes(get_resolver()).items():
+        view = entry.callback
+        if view.__module__.startswith("arena.leaderboards") and getattr(view, "understands", ()):
+            names = re.findall(r"<(?:\w+:)?(\w+)>", route)
+            found[view.__name__] = re.sub(r"<(?:\w+:)?(\w+)>", lambda name: str(kept[name[1]]), route)
+            assert set(names) <= kept.keys(), route
+    return found
+
+
+def test_every_page_says_which_value_it_does_not_know_of_each_parameter_that_it_does(
+    voted_campaign, cast, cast_vote, signed_in
+):
+    small, carol = voted_campaign("joust", votes=60), signed_in("carol")
+    fill(small, cast, cast_vote, carol)
+    draw_charts(small.campaign)
+    judge = JudgeCard.objects.order_by("pk").first().judge_id
+    board = overall(small.campaign)
+    kept = {"campaign": "joust", "slug": "joust", "pk": judge}
+    views = {entry.callback.__name__: entry.callback for entry in routes(get_resolver()).values()}
+    silent, asked = [], 0
+    for name, address in addresses(small, kept).items():
+        if name in ("snapshot_list", "snapshot_diff"):
+            route = "snapshot-list" if name == "snapshot_list" else "snapshot-diff"
+            address = reverse(route, args=["joust", board.slug])
+        assert carol.get(address).status_code == 200, address
+        for parameter in views[name].understands:
+            if (name, parameter) in FREE:
+                continue
+            answer = carol.get(address, {parameter: "<b>nonsense</b>"})
+            asked += 1
+            page = unescape(answer.content.decode())
+            told = f"“<b>nonsense</b>” is no value of “{parameter}”" in page
+            told = told or "“<b>nonsense</b>” is no model of this board" in page
+            told = told or "There are no boards of the source asked for." in page
+            if not told and answer.status_code not in REFUSED:
+                silent.append((name, parameter))
+            assert "<b>nonsense</b>" not in answer.content.decode()
+    assert silent == [] and asked >= 25
+
+
+@pytest.mark.parametrize(
+    "page, asked, words",
+    [
+        (
+            "charts/",
+            "sort=ratings:9",
+            "“ratings:9” is no value of “sort” and was left out; there are: a chart",
+        ),
+        ("charts/", "sort=ratings:1", ""),
+        ("charts/", "board=hrad", "“hrad” is no value of “board” and was left out; there are: overall, hard"),
+        ("", "page=2", "“2” is no value of “page” and was left out. Shown: page 1 of 1."),
+        ("", "page=1", ""),
+        ("", "page=-1", "“-1” is no value of “page”"),
+        ("battles/", "page=99999", "“99999” is no value of “page” and was left out. Shown: page "),
+        ("", "pin=Ember&pin=Embre", "“Embre” is no model of this board: nothing is kept on top."),
+        ("report/", "source=judge:9", "“judge:9” is no value of “source” and was left out. Shown: People."),
+        ("report/", "source=raters", ""),
+    ],
+)
+def test_a_value_that_there_is_none_of_is_named_with_what_is_shown(ravi, page, asked, words):
+    answer = ravi.get(f"/boards/joust/{page}?{asked}")
+    assert answer.status_code == 200
+    shown = unescape(answer.content.decode())
+    assert words in shown if words else "was left out" not in shown
 
 
 def test_every_page_about_boards_says_what_it_understands():

@@ -4,7 +4,7 @@ from django.views.decorators.http import require_safe
 
 from arena.judging.models import Judge
 from arena.leaderboards.agreement import card_page
-from arena.leaderboards.understood import understands
+from arena.leaderboards.understood import leave_out, understands
 from arena.raters import access
 from arena.raters.models import Role
 
@@ -19,6 +19,8 @@ def judge_card(request: HttpRequest, pk: int) -> HttpResponse:
     cards = list(judge.cards.select_related("campaign").order_by("-computed_at"))
     wanted = request.GET.get("campaign", "")
     card = next((card for card in cards if card.campaign.slug == wanted), cards[0] if cards else None)
+    if wanted and card and card.campaign.slug != wanted:
+        leave_out(request, "campaign", card.campaign.slug)
     context = {"judge": judge, "cards": cards, "card": card, "section": "judging"}
     if card:
         context["page"] = card_page.build(card)

@@ -14,7 +14,7 @@ from arena.judging.choosing import CannotPlanError
 from arena.judging.models import JudgeRun
 from arena.leaderboards.agreement import judge_calibration_page
 from arena.leaderboards.agreement.judge_calibration_forms import CalibrationForm, MeasureForm
-from arena.leaderboards.understood import understands
+from arena.leaderboards.understood import leave_out, understands
 from arena.raters import access
 from arena.raters.models import Role
 from arena.save_once import save_once
@@ -36,6 +36,8 @@ def calibration_list(request: HttpRequest) -> HttpResponse:
 def calibration_new(request: HttpRequest) -> HttpResponseBase:
     campaigns = access.objects_for(Campaign.objects.all(), request.user, Role.ADMIN)
     chosen = campaigns.filter(slug=request.GET.get("campaign", "")).first()
+    if request.GET.get("campaign") and chosen is None:
+        leave_out(request, "campaign")
     data = request.POST if request.method == "POST" else None
     form = CalibrationForm(data, campaigns=campaigns, initial={"campaign": chosen})
     if request.method == "POST" and form.is_valid():

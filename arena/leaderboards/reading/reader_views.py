@@ -16,7 +16,7 @@ from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor
 from arena.leaderboards.reading import read_battles, reader_page
 from arena.leaderboards.reading.reading_models import Reading
-from arena.leaderboards.understood import understands
+from arena.leaderboards.understood import asked_page, understands
 from arena.raters import access
 from arena.raters.models import Role
 from arena.row_form import RowForm
@@ -71,7 +71,7 @@ def battle_reader(request: HttpRequest, campaign: str) -> HttpResponse:
     read = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=campaign)
     form = bound(request, read)
     pairs = form.chosen(read) if form.is_valid() else []
-    page = Paginator(pairs, AT_ONCE).get_page(request.GET.get("page"))
+    page = asked_page(request, Paginator(pairs, AT_ONCE))
     query = request.GET.copy()
     query.pop("page", None)
     reasons, reason_lines = reader_page.reasons_by_model(read)

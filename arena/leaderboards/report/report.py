@@ -36,6 +36,7 @@ class Report:
     source: str
     simulated: str
     parts: list[Part]
+    source_key: str = ""
 
     @property
     def missing(self) -> list[Part]:
@@ -56,5 +57,5 @@ def build(campaign: Campaign, boards: Sequence[Leaderboard], wanted: str) -> Rep
         if not draft.blocks and not draft.missing:
             draft.missing.append(_("Nothing is known about this."))
         parts.append(Part(number, str(title), draft.blocks, draft.missing))
-    source = page.source.title if page.source else _("nobody")
-    return Report(campaign, timezone.now(), source, page.simulated, parts)
+    source, key = (page.source.title, page.source.key) if page.source else (_("nobody"), "")
+    return Report(campaign, timezone.now(), source, page.simulated, parts, key)

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from arena.campaigns.models import Campaign
 from arena.leaderboards.report import report
 from arena.leaderboards.report.report_models import ReportText
-from arena.leaderboards.understood import understands
+from arena.leaderboards.understood import leave_out, understands
 from arena.leaderboards.visible import visible_boards
 from arena.raters import access
 from arena.raters.models import Role
@@ -38,8 +38,12 @@ STYLE_HASH = f"'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'"
 def board_report(request: HttpRequest, campaign: str) -> HttpResponse:
     shown = access.get_for(Campaign.objects.all(), request.user, Role.RESEARCHER, slug=campaign)
     boards = list(visible_boards(request, shown))
+    wanted = request.GET.get("source", "")
+    found = report.build(shown, boards, wanted)
+    if wanted and wanted != found.source_key:
+        leave_out(request, "source", found.source)
     context: dict[str, Any] = {
-        "report": report.build(shown, boards, request.GET.get("source", "")),
+        "report": found,
         "style": STYLE,
         "download": "download" in request.GET,
     }

@@ -75,11 +75,13 @@ def voted_campaign(make_campaign):
 
 @pytest.fixture
 def make_judge(db):
-    """make_judge(small, "Sage", {battle: outcome}) is a judge with a recorded run of resolved judgments."""
+    """make_judge(small, "Sage", {battle: outcome}) is a judge of yesterday with a recorded run."""
     from arena.judging.models import Judge, JudgeRun, Judgment
 
     def make(small, name: str, outcomes: dict, judge=None):
-        judge = judge or Judge.objects.create(team=small.campaign.team, name=name)
+        if judge is None:
+            judge = Judge.objects.create(team=small.campaign.team, name=name)
+            Judge.objects.filter(pk=judge.pk).update(created_at=timezone.now() - timedelta(days=1))
         run = JudgeRun.objects.create(campaign=small.campaign, kind=JudgeRun.Kind.RECORDED)
         run.judges.add(judge)
         at = timezone.now() - timedelta(minutes=1)

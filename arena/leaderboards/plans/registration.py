@@ -18,10 +18,11 @@ from arena.campaigns.models import Campaign
 from arena.corpus.label_models import LabelChange
 from arena.corpus.models import PromptSet
 from arena.endpoints.models import CallAttempt
-from arena.judging.models import JudgeRun, Judgment
+from arena.judging.models import Judge, JudgeRun, Judgment
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.late_judges import late_judge
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ class Plans:
     @cached_property
     def is_rechosen(self) -> bool:
         return chosen_since_votes(self.leaderboard)
+
+    @cached_property
+    def late_judge(self) -> Judge | None:
+        return None if self.before is None else late_judge(self.leaderboard, self.before)
 
     @cached_property
     def is_relabelled(self) -> bool:
@@ -122,7 +127,7 @@ def registered_under(leaderboard: Leaderboard, hard_at_least: int | None = None)
     plan = plans_of(leaderboard).before
     if plan is None or board_name(leaderboard) not in plan.boards:
         return None
-    if chosen_since_votes(leaderboard):
+    if chosen_since_votes(leaderboard) or late_judge(leaderboard, plan):
         return None
     if leaderboard.subset == Leaderboard.Subset.HARD:
         least = leaderboard.campaign.hard_at_least if hard_at_least is None else hard_at_least
@@ -133,10 +138,14 @@ def registered_under(leaderboard: Leaderboard, hard_at_least: int | None = None)
 
 
 def chosen_since_votes(leaderboard: Leaderboard) -> bool:
-    """Were prompt sets added or taken out after the first vote, by somebody who could see numbers?"""
+    """Were prompt sets added or taken out after the first vote, by somebody who could see numbers?
+
+    Votes of a file aside: they name any day, and register nothing anyway.
+    """
     sets = Choice.objects.filter(campaign=leaderboard.campaign_id, of=Choice.Of.PROMPT_SETS)
     last = sets.aggregate(at=Max("at"))["at"]
-    return last is not None and _votes_before(leaderboard, last).exists()
+    regular = Q(battle__kind=Battle.Kind.REGULAR)
+    return last is not None and _votes_before(leaderboard, last).filter(regular).exists()
 
 
 def models_chosen_since_votes(snapshot: Snapshot) -> list[Choice]:

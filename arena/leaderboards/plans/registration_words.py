@@ -18,6 +18,7 @@ from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.asked_pairs import say_asked
 from arena.leaderboards.plans.asked_tests import asks_about
+from arena.leaderboards.plans.late_judges import say_late_judge
 from arena.leaderboards.plans.looks import look_of, say_look
 from arena.leaderboards.plans.reckoning import reckon, say_unanswered
 from arena.leaderboards.plans.registration import (
@@ -124,7 +125,8 @@ def _reason(snapshot: Snapshot, plans: Plans) -> str:
     if plan is None:
         return _("no analysis plan was frozen")
     if plans.before is not None:
-        return _why_not_under(plan, snapshot, plans) or _why_not_then(snapshot, plans)
+        late = say_late_judge(plans.late_judge, plan) if plans.late_judge else ""
+        return _why_not_under(plan, snapshot, plans) or late or _why_not_then(snapshot, plans)
     if plan.came_from_file:
         return _why_not_under(plan, snapshot, plans) or _of_file(plan, plans)
     first = plans.frozen[0]

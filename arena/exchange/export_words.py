@@ -21,6 +21,8 @@ def citation(extract: Extract) -> str:
     title = f"{campaign.name}: battles of language models, with votes and judgments"
     day = extract.at.date().isoformat()
     # A JSON text is a YAML text.
+    said = campaign.description
+    abstract = [f"abstract: {json.dumps(said, ensure_ascii=False)}"] if said else []
     lines = (
         "cff-version: 1.2.0",
         "message: If you use these data, please cite them as below.",
@@ -30,7 +32,7 @@ def citation(extract: Extract) -> str:
         f"  - name: {json.dumps(campaign.team.name, ensure_ascii=False)}",
         f"version: {json.dumps(day)}",
         f"date-released: {day}",
-        f"abstract: {json.dumps(campaign.description or title, ensure_ascii=False)}",
+        *abstract,
         *identifiers(extract),
     )
     return "\n".join(lines) + "\n"

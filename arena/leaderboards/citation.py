@@ -9,6 +9,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from arena.counted import counted
+from arena.instants import say_moment
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.looks import FINAL, Look, registered_look
 from arena.percent import percent
@@ -21,11 +22,10 @@ def cite(snapshot: Snapshot) -> str:
     by_people = board.source in (Leaderboard.Source.RATERS, Leaderboard.Source.COMBINED)
     said = f"{counted(votes, 'vote')} of {counted(snapshot.counts['raters'], 'rater')}"
     basis = said if by_people else counted(votes, "judgment")
-    cutoff = snapshot.cutoff.astimezone(UTC)
     parts = (
         f"{board.campaign.team.name}",
         board.name,
-        f"Snapshot {snapshot.pk}, {basis} up to {cutoff:%Y-%m-%d %H:%M} UTC",
+        f"Snapshot {snapshot.pk}, {basis} up to {say_moment(snapshot.cutoff)}",
         _registered(snapshot),
         method_of(snapshot),
         f"Tiltyard {snapshot.code_version.split(' ')[0]}",
@@ -37,12 +37,40 @@ def cite(snapshot: Snapshot) -> str:
     return f"{line} {settings.PUBLIC_URL}{reverse('snapshot', args=[snapshot.pk])}"
 
 
+def bibtex(snapshot: Snapshot) -> str:
+    """The same reference as an entry of BibTeX; `note` says what the line says."""
+    board = snapshot.leaderboard
+    fields = {
+        "author": f"{{{_tex(board.campaign.team.name)}}}",
+        "title": f"{{{_tex(board.name)}}}",
+        "year": f"{snapshot.cutoff.astimezone(UTC):%Y}",
+        "howpublished": f"Tiltyard, snapshot {snapshot.pk}",
+        "note": _tex(cite(snapshot)),
+    }
+    if settings.PUBLIC_URL:
+        fields["url"] = f"{settings.PUBLIC_URL}{reverse('snapshot', args=[snapshot.pk])}"
+    lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
+    return f"@misc{{tiltyard-{board.slug}-{snapshot.pk},\n{lines}\n}}"
+
+
+TEX = str.maketrans(
+    {c: f"\\{c}" for c in "&%$#_"}
+    | {"~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "\\": "\\textbackslash{}"}
+    | {"{": "\\textbraceleft{}", "}": "\\textbraceright{}"}  # BibTeX counts an escaped brace too
+)
+
+
+def _tex(text: str) -> str:
+    """What TeX would take for a command stands for itself, and no brace is left open."""
+    return text.translate(TEX)
+
+
 def _registered(snapshot: Snapshot) -> str:
     """Which plan a board was registered under and when that was frozen; that it explores otherwise."""
     plan = snapshot.registered_plan
     if plan is None or plan.frozen_at is None:
         return "Exploratory"
-    frozen = f"{plan.frozen_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    frozen = say_moment(plan.frozen_at)
     line = f"Registered under analysis plan {plan.version}, frozen {frozen}, SHA-256 {plan.sha256}"
     look = registered_look(snapshot)
     return line if look is None else f"{line}. {_which(look)}"

@@ -76,7 +76,7 @@ def default_leaderboard(
     }
     whose, part = _names(source, judge)
     rest = {
-        "name": f"{campaign.name}: {board.title}, {whose}",
+        "name": f"{_led_by(campaign.name)} {board.title}, {whose}",
         "visibility": inherited_visibility(campaign, judge, source),
     }
     return made_once(f"{campaign.slug}-{part}{board.name}", definition, rest)
@@ -92,6 +92,11 @@ def made_once(stem: str, definition: dict[str, Any], rest: dict[str, Any]) -> Le
         if all(getattr(leaderboard, field) == value for field, value in definition.items()):
             return leaderboard
         number += 1
+
+
+def _led_by(name: str) -> str:
+    """A colon behind a question or an exclamation reads as two marks."""
+    return f"{name} –" if name.endswith(("?", "!", ".", ":", "…", "؟")) else f"{name}:"
 
 
 def _names(source: str, judge: Judge | None) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from arena.leaderboards.boards.board_rows import flags_in_words, rank_words
 from arena.leaderboards.boards.option_words import interval_words, option_label, option_words
 from arena.leaderboards.boards.snapshot_cautions import cautions_in
 from arena.leaderboards.caching import kept_if_public
-from arena.leaderboards.citation import cite
+from arena.leaderboards.citation import bibtex, cite
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
 from arena.leaderboards.plans.looks import say_looks
 from arena.leaderboards.plans.registration_words import address_of_plans
@@ -78,6 +78,7 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
         "facts": board_facts.facts_of(snapshot),
         "rows": [row_of(standing) for standing in standings],
         "citation": cite(snapshot),
+        "bibtex": bibtex(snapshot),
         "intervals": interval_words(snapshot.counts["interval_method"]),
         "options": [
             (option_label(name), option_words(name, value))

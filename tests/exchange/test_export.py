@@ -174,7 +174,9 @@ def test_an_export_says_what_it_holds(spring, run, tmp_path):
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == wanted
     assert len((folder / "SHA256SUMS").read_text().splitlines()) == 3 * len(TABLES) + 4
     assert "* Birds v1: none given" in (folder / "README.md").read_text()
-    assert "type: dataset" in (folder / "CITATION.cff").read_text()
+    cited = (folder / "CITATION.cff").read_text()
+    assert "type: dataset" in cited
+    assert "abstract:" not in cited  # nobody has described the campaign, and its title is no abstract
     schema = json.loads((folder / "schema.json").read_text())
     for table in schema["tables"]:
         for row in jsonl(folder, table["name"]):

@@ -21,7 +21,7 @@ from arena.campaigns.models import Campaign
 from arena.corpus.models import Competitor
 from arena.leaderboards import downloads
 from arena.leaderboards.boards.board_rows import in_order
-from arena.leaderboards.citation import cite
+from arena.leaderboards.citation import bibtex, cite
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import (
@@ -271,6 +271,25 @@ def test_a_citation_names_team_board_votes_method_software_digest_and_address(jo
     assert signed_in("ravi").get(f"{LATEST}/").json()["citation"] == line
     settings.PUBLIC_URL = ""
     assert cite(snapshot) == line.removesuffix(f" https://arena.example.org/snapshots/{snapshot.pk}/")
+
+
+def test_a_snapshots_page_has_its_reference_as_a_line_and_as_bibtex_to_copy(joust, settings, signed_in):
+    snapshot = joust[1]["joust-overall"]
+    settings.PUBLIC_URL = "https://arena.example.org"
+    snapshot.leaderboard.campaign.team.name = "Wit & {Sons_1"
+    entry = bibtex(snapshot)
+    assert entry.startswith(f"@misc{{tiltyard-joust-overall-{snapshot.pk},\n")
+    assert "author = {{Wit \\& \\textbraceleft{}Sons\\_1}}" in entry
+    assert entry.count("{") == entry.count("}")
+    assert f"url = {{https://arena.example.org/snapshots/{snapshot.pk}/}}" in entry
+    page = signed_in("ravi").get(f"/snapshots/{snapshot.pk}/").content.decode()
+    assert 'data-copies="reference"' in page and 'data-copies="bibtex"' in page
+    assert "@misc{" in page and ">Parquet</a>" in page and "PARQUET" not in page
+
+
+def test_boards_of_a_campaign_named_by_a_question_have_no_second_mark_behind_it(make_campaign):
+    asked = make_campaign("asked", name="Do they differ?").campaign
+    assert ensure_leaderboards(asked)[0].name == "Do they differ? – overall, people"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ HEADINGS = ("rank", "competitor", "rating", "interval", "battles", "won", "lost"
 
 def leaderboard_table(fit: LeaderboardFit, names: Sequence[str]) -> str:
     """Standings, coefficients, method and warnings, one under the other."""
-    rows = [_row(standing, names) for standing in fit.standings]
+    shared = sum(standing.tied_first for standing in fit.standings) > 1
+    rows = [_row(standing, names, shared) for standing in fit.standings]
     parts = [aligned([HEADINGS, *rows])]
     if fit.coefficients:
         parts.append(aligned([_COEFFICIENTS, *(_coefficient(c) for c in fit.coefficients)]))
@@ -34,7 +35,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def _row(s: Standing, names: Sequence[str]) -> tuple[str, ...]:
+def _row(s: Standing, names: Sequence[str], shared: bool) -> tuple[str, ...]:
     return (
         _places(s),
         names[s.competitor],
@@ -44,7 +45,7 @@ def _row(s: Standing, names: Sequence[str]) -> tuple[str, ...]:
         str(s.wins),
         str(s.losses),
         str(s.ties),
-        _remark(s),
+        _remark(s, shared),
     )
 
 
@@ -64,10 +65,11 @@ def _interval(s: Standing) -> str:
     return f"{_number(s.lower)} to {_number(s.upper)}"
 
 
-def _remark(s: Standing) -> str:
+def _remark(s: Standing, shared: bool) -> str:
+    """shared: whether several may be first; whoever is alone isn't tied."""
     marks = []
     if s.tied_first:
-        marks.append("tied for first")
+        marks.append("tied for first" if shared else "first")
     if s.unbounded_above or s.unbounded_below:
         marks.append("unbounded")
     few = [name for name in ("raters", "prompts") if getattr(s, f"too_few_{name}")]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import comb
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, ngettext_lazy
@@ -115,10 +116,17 @@ def say_first(
             "n": models,
         }
     if len(first) == ranked < models and ranked > 2:
-        told = _("nothing tells the ranked models apart: all %(n)d are tied for first")
+        told = _(
+            "in tests corrected for all pairs nothing tells the ranked models apart: all %(n)d are tied for"
+            " first"
+        )
         return told % {"n": ranked}
     if len(first) == models and models > 2:
-        return _("nothing tells the %(n)d models apart: all are tied for first") % {"n": models}
+        told = _(
+            "in tests corrected for all %(pairs)s pairs nothing tells the %(n)d models apart: all are tied"
+            " for first"
+        )
+        return told % {"n": models, "pairs": f"{comb(models, 2):,}"}
     if len(first) == 1:
         return _("%(name)s leads") % {"name": first[0]}
     if len(first) > max(NAMED, models / 2):

@@ -201,3 +201,15 @@ def test_a_combined_board_that_no_judge_has_helped_says_so(small_campaign, cast,
     run = snapshots.take_snapshot(board)
     assert run.state == "not_enough"
     assert run.reason == "No judged battles yet: people's 1 vote alone don't settle these ratings."
+
+
+def test_where_the_judge_cannot_be_used_every_page_with_its_boards_says_so(voted_campaign, signed_in):
+    small = voted_campaign(votes=90)
+    judge_all_pairs(small)
+    board = combined_of(small.campaign)
+    snapshot = snapshots.take_snapshot(board).snapshot
+    assert snapshot is not None
+    assert not snapshot.counts["combined"]["used"]
+    for page in ("compare/?a=Ember&b=Fjord&", "model/?name=Ember&", "?"):
+        answer = signed_in("ravi").get(f"/boards/joust/{page}source=combined:{board.judge_id}")
+        assert "people alone: the judge can’t be used" in answer.content.decode(), page

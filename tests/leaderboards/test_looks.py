@@ -14,7 +14,7 @@ from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans import looks
-from arena.leaderboards.plans.looks import look_of, newer_than
+from arena.leaderboards.plans.looks import look_of, newer_than, say_cast
 from arena.leaderboards.plans.registration_words import say_registered
 from arena.raters.models import Rater
 from tests.leaderboards.plans_by_hand import record_votes, write_and_freeze
@@ -80,7 +80,10 @@ def test_closing_makes_the_first_snapshot_with_all_votes_final(study, client, si
     assert status_of(snapshot) == "final: closed at 150 of 200 planned votes"
     campaign.leaderboards.update(visibility=Leaderboard.Visibility.PUBLIC)
     board = text_of(client.get("/boards/joust/"))
-    assert "final: closed at 150 of 200 planned votes" in board and "closed, and all of it is in" in board
+    assert (
+        "final: closed at 150 of 200 planned votes" in board
+        and "the campaign is closed, and everything that counts is in" in board
+    )
     assert EARLY not in board
 
 
@@ -131,7 +134,10 @@ def test_more_votes_than_are_looked_at_are_told_as_maybe_unless_the_campaign_was
     campaign.closed_at = snapshot.cutoff
     campaign.save()
     board = text_of(client.get("/boards/joust/"))
-    assert "closed, and all of it is in" in board and "final: closed at 150" in board
+    assert (
+        "the campaign is closed, and everything that counts is in" in board
+        and "final: closed at 150" in board
+    )
 
 
 def test_a_page_of_registered_boards_asks_once_when_its_campaign_was_opened_again(study, signed_in):
@@ -234,3 +240,10 @@ def test_a_close_that_no_snapshot_saw_makes_none_final(study, signed_in, cast_vo
 
 def refreshed(snapshot):
     return Snapshot.objects.select_related("leaderboard__campaign", "plan").get(pk=snapshot.pk)
+
+
+def test_a_board_with_fewer_votes_than_were_cast_says_how_many_count(study):
+    snapshot = study(150)
+    assert say_cast(snapshot) == ""
+    snapshot.counts |= {"votes": 140, "left_out": {"repeated": 10}}
+    assert say_cast(snapshot) == "150 votes cast, of which 140 count on this board"

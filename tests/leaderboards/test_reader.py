@@ -91,7 +91,14 @@ def test_an_unknown_choice_is_refused(read, signed_in):
     assert ravi.get(address, {"pick": "best"}).status_code == 422
     response = ravi.get(address, {"pick": "losses"})
     assert response.status_code == 422
-    assert "Say whose losses." in response.content.decode()
+    page = response.content.decode()
+    # Beside the choice that lacks a model, and not below the other choices.
+    assert (
+        page.index('id="choose-model"')
+        < page.index("Choose the model that lost.")
+        < page.index('id="choose-against"')
+    )
+    assert page.count("Choose the model that lost.") == 1
 
 
 def test_a_reading_counts_for_the_model_on_that_side_and_said_again_replaces_itself(read, signed_in):
@@ -177,3 +184,10 @@ def test_who_won_is_told_by_name_whichever_side_was_shown_first(
     assert page.count(f"People: {first}: 1 · Judges: {second}: 1</p>") == 2
     assert page.count(f"A: {first} <span") == page.count(f"B: {second} <span") == 2
     assert "Model A" not in page
+
+
+def test_a_table_of_flags_alone_does_not_claim_to_say_why(read, cast, signed_in):
+    battle = Battle.objects.filter(prompt=read.prompts[0]).first()
+    BattleNote.objects.create(battle=battle, rater=cast.alice_rater, kind=BattleNote.Kind.FLAG, text="broken")
+    page = signed_in("ravi").get("/boards/small/battles/").content.decode()
+    assert "How often raters flagged it" in page and "Why raters preferred it" not in page

@@ -270,3 +270,14 @@ def test_a_file_of_one_judge_is_fitted_as_its_board_if_prompts_alone_are_cluster
     assert "too few raters" in capsys.readouterr().out
     assert main(["fit", str(path), "--cluster", "prompt_id"]) == 0
     assert "too few" not in capsys.readouterr().out.lower()
+
+
+def test_whoever_alone_is_first_is_not_called_tied(votes, capsys):
+    def shares(won: int, lost: int):
+        winners = ["model_a"] * won + ["model_b"] * lost
+        return votes(pd.DataFrame({"model_a": "x", "model_b": "y", "winner": winners}), f"{won}.csv")
+
+    for path, times in ((shares(200, 20), 0), (shares(60, 50), 2)):
+        assert main(["fit", str(path), "--bootstrap", "0"]) == 0
+        told = capsys.readouterr().out
+        assert told.count("tied for first") == times, told

@@ -89,7 +89,8 @@ def _always(source: Source, leave: Collection[str]) -> Iterator[Caution]:
             "rank_sets",
             _(
                 "Ranks are sets: at %(level)s confidence, for all models at once, a model may hold any place"
-                " in its set."
+                " in its set. The intervals shown are each model’s own, not corrected: two may lie apart"
+                " where no test corrected for all pairs tells these models apart."
             )
             % {"level": percent(0.95)},
         )

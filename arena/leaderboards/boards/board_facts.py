@@ -99,7 +99,8 @@ def facts_of(snapshot: Snapshot) -> list[Fact]:
     else:
         facts.append(Fact("", _("no vote names its prompt")))
     if "combined" in counts:
-        facts.append(_help(counts["combined"]))
+        alone = say_alone(snapshot)
+        facts.append(Fact("", alone) if alone else _help(counts["combined"]))
     facts.append(_design_effect(snapshot))
     facts.append(Fact("", _(sentences.TIES[options["ties"]])))
     facts.append(Fact("", _(sentences.BOTH_BAD[options["both_bad"]])))
@@ -118,12 +119,18 @@ def _design_effect(snapshot: Snapshot) -> Fact:
     return Fact(f"{effect:.1f}", before=_("design effect"))
 
 
+def say_alone(snapshot: Snapshot | None) -> str:
+    """Of a board of people with a judge on which the judge isn't heard; empty for every other."""
+    combined = snapshot.counts.get("combined") if snapshot else None
+    if combined is None or combined["used"]:
+        return ""
+    if combined.get("refused", True):
+        return _("people alone: the judge can’t be used")
+    return _("people alone: the judge doesn’t help")
+
+
 def _help(combined: dict) -> Fact:
-    """What the judge brings to people's votes."""
-    if not combined["used"]:
-        if combined.get("refused", True):
-            return Fact("", _("people alone: the judge can’t be used"))
-        return Fact("", _("people alone: the judge doesn’t help"))
+    """What the judge brings to people's votes, where it is used."""
     if combined["gain"] < 0.005:
         return Fact("", _("the judge adds next to nothing"))
     share, after = percent(combined["gain"]), _("effective votes, an estimate")

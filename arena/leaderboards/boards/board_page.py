@@ -36,7 +36,7 @@ from arena.leaderboards.boards.board_sources import (
 from arena.leaderboards.boards.board_view import WHOLE, Part, View, part_of
 from arena.leaderboards.intervals import Axis
 from arena.leaderboards.models import Leaderboard, Snapshot
-from arena.leaderboards.plans.looks import know_looks, say_newer
+from arena.leaderboards.plans.looks import know_looks, say_cast, say_newer
 from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
 from arena.leaderboards.run_models import SnapshotRun
 from arena.leaderboards.style_words import say_typical
@@ -168,7 +168,9 @@ def _facts(snapshots: Sequence[Snapshot], source: Source) -> list[board_facts.Fa
     registered = [board_facts.Fact("", said, address=address) for said in say_registered(snapshots)]
     newer = say_newer(snapshots[0])
     since = [board_facts.Fact("", newer)] if newer else []
-    return [*board_facts.facts_of(snapshots[0]), *since, *registered]
+    told = say_cast(snapshots[0])
+    cast = [board_facts.Fact("", told)] if told else []
+    return [*board_facts.facts_of(snapshots[0]), *cast, *since, *registered]
 
 
 def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> str:

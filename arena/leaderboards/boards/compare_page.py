@@ -90,6 +90,7 @@ class Line:
     values: tuple[Any, ...]
     own_p: str = ""
     asked_p: str = ""
+    alone: str = ""
 
 
 @dataclass(frozen=True)
@@ -258,7 +259,8 @@ def _line(one: _Found, choice: Choice, axis: Axis, margin: float) -> Line:
 
 
 def _board_of(one: _Found) -> dict[str, str]:
-    return {"source": one.source.title, "board": one.column.heading, "key": one.column.board.name}
+    told = {"source": one.source.title, "board": one.column.heading, "key": one.column.board.name}
+    return told | {"alone": board_facts.say_alone(one.column.snapshot)}
 
 
 def _where(one: _Found) -> tuple[str | int | None, ...]:

@@ -101,6 +101,7 @@ class BoardLine:
     both_bad: str
     usable: str
     values: Values
+    alone: str = ""
 
 
 @dataclass(frozen=True)
@@ -223,6 +224,7 @@ def _boards(
                     bad,
                     standing.usable,
                 ),
+                alone=board_facts.say_alone(column.snapshot),
             )
 
 

@@ -213,6 +213,20 @@ def cast(counts: dict) -> int:
     return int(counts["votes"]) + sum(n for reason, n in left_out.items() if reason not in UNCAST)
 
 
+def say_cast(snapshot: Snapshot) -> str:
+    """Why a board that a plan named tells another number of votes than its look; empty where it doesn’t."""
+    plan, votes = snapshot.registered_plan, int(snapshot.counts["votes"])
+    got = cast(snapshot.counts) if plan is not None and plan.votes is not None else votes
+    if got == votes:
+        return ""
+    told = ngettext(
+        "%(got)s vote cast, of which %(votes)s count on this board",
+        "%(got)s votes cast, of which %(votes)s count on this board",
+        got,
+    )
+    return told % {"got": f"{got:,}", "votes": f"{votes:,}"}
+
+
 def holds_all(snapshot: Snapshot) -> bool:
     """The campaign is closed, and no vote of it is newer than the snapshot."""
     campaign = snapshot.leaderboard.campaign
@@ -332,4 +346,4 @@ def say_newer(snapshot: Snapshot) -> str:
         return words % {"n": f"{n:,}"}
     if n:
         return ngettext("%(n)s vote came since", "%(n)s votes came since", n) % {"n": f"{n:,}"}
-    return _("closed, and all of it is in")
+    return _("the campaign is closed, and everything that counts is in")

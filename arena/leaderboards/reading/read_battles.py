@@ -20,7 +20,7 @@ RANDOM, LOSSES, DISPUTED, BOTH_BAD = "random", "losses", "disputed", "both_bad"
 INFLUENTIAL, FLAGGED, NOTED = "influential", "flagged", "noted"
 PICKS = {
     RANDOM: _("at random"),
-    LOSSES: _("lost by the model, the most agreed first"),
+    LOSSES: _("lost by the model chosen, the most agreed first"),
     DISPUTED: _("people and judges disagree"),
     INFLUENTIAL: _("whose votes move a rating most"),
     BOTH_BAD: _("both bad, the most agreed first"),

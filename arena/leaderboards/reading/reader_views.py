@@ -43,7 +43,7 @@ class ChoiceForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if cleaned.get("pick") == read_battles.LOSSES and not cleaned.get("model"):
-            self.add_error("model", _("Say whose losses."))
+            self.add_error("model", _("Choose the model that lost."))
         return cleaned
 
     def chosen(self, campaign: Campaign) -> list[read_battles.PairOfResponses]:

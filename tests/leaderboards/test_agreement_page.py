@@ -223,8 +223,10 @@ def test_one_answer_throughout_is_not_taken_for_nobody_compared(overlapping, sig
     stored.save()
     told = "All 60 pairs of verdicts about the same responses are of one and the same answer"
     assert told in page_of(signed_in, small)
-    assert _about_people(people, 0.6).startswith(told)
-    assert _about_people({"two": None, "alpha": None}, 0.6).startswith("No two people saw the same responses")
+    assert _about_people(people, 0.6, is_simulated=False).startswith(told)
+    assert _about_people({"two": None, "alpha": None}, 0.6, is_simulated=False).startswith(
+        "No two people saw"
+    )
 
 
 def test_agreement_on_few_prompts_says_on_how_few(overlapping, signed_in):
@@ -237,4 +239,6 @@ def test_agreement_on_few_prompts_says_on_how_few(overlapping, signed_in):
     people["two"]["every"]["clusters"] = 3
     stored.save()
     assert "3 prompts: too few" in page_of(signed_in, small)
-    assert "That rests on 3 prompts, which are too few to rely on." in _about_people(people, 0.6)
+    assert "That rests on 3 prompts, which are too few to rely on." in _about_people(
+        people, 0.6, is_simulated=False
+    )

@@ -14,7 +14,7 @@ from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard, PairResult
 from arena.leaderboards.reading.reading_models import Reading
-from arena.leaderboards.report import report, report_parts
+from arena.leaderboards.report import report, report_open
 from arena.leaderboards.report.report_draft import Cell
 from arena.leaderboards.report.report_models import ReportText
 from arena.leaderboards.report.report_protocol import say_reveal
@@ -208,14 +208,14 @@ def test_models_stand_by_falling_rating_with_what_to_be_careful_about(judged):
     assert rows[-1][-1] == "too few raters"
 
 
-def test_of_many_undecided_pairs_those_nearest_to_a_decision_are_shown_and_it_says_so(judged, monkeypatch):
-    monkeypatch.setattr(report_parts, "PAIRS_SHOWN", 2)
+def test_of_many_undecided_pairs_the_largest_differences_are_shown_and_it_says_so(judged, monkeypatch):
+    monkeypatch.setattr(report_open, "PAIRS_SHOWN", 2)
     snapshot = ensure_leaderboards(judged.campaign)[0].snapshots.get()
     snapshot.pairs.update(verdict=PairResult.Verdict.UNDECIDED)
-    nearest = snapshot.pairs.order_by("p")[:2]
+    largest = sorted(snapshot.pairs.all(), key=lambda pair: -abs(pair.difference))[:2]
     block = next(b for b in built(judged).parts[7].blocks if b.caption.startswith("Pairs that are not"))
-    assert block.caption == "Pairs that are not told apart: of 10 the 2 nearest to it"
-    assert [row[0] for row in block.rows] == [f"{p.first.name} – {p.second.name}" for p in nearest]
+    assert block.caption == "Pairs that are not told apart: of 10 the first 2"
+    assert [{row[0], row[1]} for row in block.rows] == [{p.first.name, p.second.name} for p in largest]
 
 
 def test_a_short_list_of_the_parts_leads_to_each_without_a_script(judged, signed_in):

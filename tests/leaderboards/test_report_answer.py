@@ -39,8 +39,10 @@ def test_the_result_leads_with_the_registered_question_and_answers_it_for_every_
         assert ways[one] is answer_of(duel, 0.05)
         assert ways[other] is answer_of(find_duel(overall, models[b], models[a]), 0.05)
     different = overall.pairs.filter(verdict=PairResult.Verdict.DIFFERENT).count()
-    said = next(block.text for block in part.blocks if block.text.startswith("On the board Overall: "))
-    assert said.count(" ahead of ") == different > 0
+    lists = {block.caption: block.items for block in part.blocks if block.items}
+    clear = lists.pop(f"On the board Overall: Different ({different}):")
+    assert sum(" ahead of " in item for item in clear) == len(clear) == different > 0
+    assert all(" ahead of " not in item for items in lists.values() for item in items)
     assert "3 raters are too few to rely on these verdicts." in told(part)
     assert "The margin of 25 points is that of analysis plan 1" in told(part)
     assert not any(block.caption.startswith("Hard") for block in part.blocks)  # which the plan didn't name
@@ -100,14 +102,25 @@ def test_of_many_pairs_the_report_shows_some_and_says_of_how_many(registered, mo
     part = built(registered).parts[RESULT]
     block = pairs_of(part, "Overall")
     assert block.caption == "Overall: pairs at the margin of 25 points, of 10 the first 3"
-    assert len(block.rows) == 3 and "further pair" in told(part)
+    assert len(block.rows) == 3
+    assert any("further pair" in item for block in part.blocks for item in block.items)
 
 
 @pytest.mark.parametrize(
     ("lower", "estimate", "upper", "words"),
     [
-        (0.2, 0.3, 0.4, "To be careful about: people agree with each other by less than κ = 0.6"),
-        (0.5, 0.65, 0.8, "To be careful about: it isn’t settled that people agree by κ = 0.6 or more"),
+        (
+            0.2,
+            0.3,
+            0.4,
+            "People agree little with each other: κ is 0.30",
+        ),
+        (
+            0.5,
+            0.65,
+            0.8,
+            "Whether people agree well with each other isn’t settled: κ is 0.65",
+        ),
         (0.7, 0.8, 0.9, "People agree with each other by κ = 0.6 or more"),
     ],
 )
@@ -129,3 +142,17 @@ def test_the_result_says_how_far_raters_agree_and_warns_where_that_is_little(
     part = built(registered).parts[RESULT]
     assert words in told(part)
     assert f"{estimate:.2f}" in told(part)
+    assert "so that the guide can be read" not in told(part)
+
+
+def test_open_pairs_stand_in_the_order_and_with_the_signs_of_the_answer(registered):
+    overall = ensure_leaderboards(registered.campaign)[0].snapshots.get()
+    overall.pairs.exclude(verdict=PairResult.Verdict.DIFFERENT).update(p_adjusted=0.687)
+    parts = built(registered).parts
+    answered = pairs_of(parts[RESULT], "Overall")
+    open_ = next(b for b in parts[7].blocks if b.caption.startswith("Pairs that are not told apart"))
+    shown = [(a, b, less, interval, p) for a, b, _verdict, less, interval, p in open_.rows]
+    told_before = [(a, b, less, interval, p) for a, b, less, interval, _v, p, *_ways in answered.rows]
+    assert shown
+    assert shown == told_before[-len(shown) :]
+    assert {row[4] for row in shown} == {"p = 0.69"}

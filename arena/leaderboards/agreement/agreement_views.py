@@ -17,7 +17,13 @@ from django.views.decorators.http import require_safe
 from arena.battles.models import Vote
 from arena.campaigns.models import Campaign
 from arena.leaderboards.agreement.agreement_models import CampaignAgreement
-from arena.leaderboards.agreement.judge_figures import has_interval, is_a_point, level_of, say_few_prompts
+from arena.leaderboards.agreement.judge_figures import (
+    LOW,
+    has_interval,
+    is_a_point,
+    level_of,
+    say_few_prompts,
+)
 from arena.leaderboards.boards.board_cautions import about_texts
 from arena.leaderboards.sentences import written
 from arena.leaderboards.understood import understands
@@ -95,19 +101,16 @@ def board_agreement(request: HttpRequest, campaign: str) -> HttpResponse:
     context: dict[str, Any] = {"campaign": shown, "known": known, "section": "boards"}
     if known:
         figures = known.figures
-        below, found = figures["ambiguous_below"], people_agree(figures["people"])
+        below, simulated = figures["ambiguous_below"], say_simulated(shown)
         tables = tables_of(figures)
         context |= {
             "lines": tables.lines,
             "categories": [(name or _("no category"), told[0], told) for name, told in tables.categories],
             "folds": len(tables.categories) > OPEN_CATEGORIES,
-            "simulated": say_simulated(shown),
+            "simulated": simulated,
             "texts": say_texts(figures),
-            "level": level_of(found, below),
-            "found": _number(found),
-            "bare": found is not None and (not has_interval(found) or is_a_point(found)),
-            "one_answer": one_answer(figures["people"]),
-            "below": below,
+            "is_low": level_of(people_agree(figures["people"]), below) == LOW,
+            "people": say_people(figures["people"], below, is_simulated=bool(simulated)),
             "left_out": figures["pairs"] - figures["looked_at"],
             "is_behind": known.is_behind,
             "minutes": settings.SNAPSHOT_MINUTES,
@@ -133,6 +136,10 @@ def people_agree(people: dict[str, Any]) -> dict[str, Any] | None:
     return (people["two"] or {}).get("kappa") or people["alpha"]
 
 
+def measure_of(people: dict[str, Any]) -> str:
+    return "κ" if (people["two"] or {}).get("kappa") else "α"
+
+
 def one_answer(people: dict[str, Any]) -> str:
     """Where κ and α aren't defined because all said the same, which is no sign that nobody was compared."""
     if people_agree(people) is not None or people["two"] is None:
@@ -146,6 +153,46 @@ def one_answer(people: dict[str, Any]) -> str:
         n,
     )
     return words % {"n": f"{n:,}"}
+
+
+def say_people(people: dict[str, Any], below: float, *, is_simulated: bool) -> str:
+    """That they agree little, or may, and what that may come from; empty where they agree well."""
+    found = people_agree(people)
+    if found is None:
+        return one_answer(people)
+    level = level_of(found, below)
+    words = {
+        "which": measure_of(people),
+        "found": _number(found),
+        "below": f"{below:g}",
+    }
+    if level == LOW:
+        told = _(
+            "People agree little with each other: %(which)s is %(found)s, all of its interval below"
+            " %(below)s."
+        )
+        return f"{told % words} {_say_why_little(is_simulated)}"
+    if not level:
+        return ""
+    told = _(
+        "Whether people agree well with each other isn’t settled: %(which)s is %(found)s, and could be above"
+        " %(below)s or below."
+    )
+    if not has_interval(found) or is_a_point(found):
+        told = _(
+            "Whether people agree well with each other isn’t settled: %(which)s is %(found)s, of too little"
+            " for an interval."
+        )
+    return told % words
+
+
+def _say_why_little(is_simulated: bool) -> str:
+    if is_simulated:
+        return _("In simulated votes that says nothing about the guide.")
+    return _(
+        "Perhaps the guide can be read in more than one way, perhaps tastes differ: read battles on which"
+        " people differ before you trust small differences."
+    )
 
 
 def lines(figures: dict[str, Any], below: float) -> Iterator[Line]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from arena.leaderboards.boards.duels import (
 from arena.leaderboards.models import PairResult, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.asked_pairs import say_changed, say_pairs
-from arena.leaderboards.plans.asked_tests import asked_of, asked_tests, asks_about
+from arena.leaderboards.plans.asked_tests import AskedTest, Two, asked_of, asked_tests, asks_about
 from arena.leaderboards.plans.looks import (
     final_under,
     look_of,
@@ -42,7 +42,7 @@ from arena.leaderboards.sentences import UNSURE, say_few
 Verdict = PairResult.Verdict
 PAIRS_SHOWN = 60
 NAMED = 12
-"""Pairs named in a sentence; the table below it has more."""
+"""Pairs of one verdict in a list; the table below it has more."""
 
 
 def answer(matter: Matter, draft: Draft) -> None:
@@ -114,12 +114,10 @@ def _of_board(column: Column, snapshot: Snapshot, plan: AnalysisPlan, named: boo
         return
     margin, _level = options_of(Duel(pairs[0], turned=False))
     tests = asked_tests(snapshot)
-    duels = [
-        Duel(pair, (pair.difference or 0) < 0, tests.get((pair.first_id, pair.second_id))) for pair in pairs
-    ]
-    duels.sort(key=lambda duel: (PLACES.get(duel.verdict, len(PLACES)), -abs(duel.pair.difference or 0)))
+    duels = clear_first(pairs, tests)
     board = _("On the board %(board)s: ") % {"board": column.heading} if named else ""
-    draft.say(board + " ".join(_say_verdicts(duels, margin)))
+    for caption, named_pairs in _by_verdict(duels, margin):
+        draft.list_out(named_pairs, board + caption)
     if few := say_few(snapshot):
         told = {"mark": UNSURE, "few": few}
         draft.say(_("%(mark)s %(few)s to rely on these verdicts.") % told)
@@ -186,43 +184,63 @@ PLACES: dict[str, int] = {
 }
 
 
-def _say_verdicts(duels: Sequence[Duel], margin: float) -> Iterator[str]:
+def clear_first(pairs: Iterable[PairResult], tests: Mapping[Two, AskedTest]) -> list[Duel]:
+    """Whoever is ahead first in each; those that are clear before those that aren't, the largest first.
+
+    tests: of `asked_tests`, where these count.
+    """
+    duels = [
+        Duel(pair, (pair.difference or 0) < 0, tests.get((pair.first_id, pair.second_id))) for pair in pairs
+    ]
+    return sorted(
+        duels,
+        key=lambda duel: (
+            PLACES.get(duel.verdict, len(PLACES)),
+            -abs(duel.pair.difference or 0),
+            names_of(duel),
+        ),
+    )
+
+
+def _by_verdict(duels: Sequence[Duel], margin: float) -> Iterator[tuple[str, list[str]]]:
     """How many pairs have which verdict, and which pairs these are."""
     kinds = (
-        (Verdict.DIFFERENT, _("Different: %(pairs)s.")),
-        (Verdict.NEGLIGIBLE, _("Different, but by less than %(margin)s points: %(pairs)s.")),
-        (Verdict.EQUIVALENT, _("Equivalent within ±%(margin)s points: %(pairs)s.")),
-        (Verdict.UNDECIDED, _("Undecided: %(pairs)s.")),
-        (Verdict.UNBOUNDED, _("No finite difference: %(pairs)s.")),
-        (Verdict.APART, _("Not comparable: %(pairs)s.")),
+        (Verdict.DIFFERENT, _("Different (%(n)s):")),
+        (Verdict.NEGLIGIBLE, _("Different, but by less than %(margin)s points (%(n)s):")),
+        (Verdict.EQUIVALENT, _("Equivalent within ±%(margin)s points (%(n)s):")),
+        (Verdict.UNDECIDED, _("Undecided (%(n)s):")),
+        (Verdict.UNBOUNDED, _("No finite difference (%(n)s):")),
+        (Verdict.APART, _("Not comparable (%(n)s):")),
     )
     for verdict, words in kinds:
         mine = [duel for duel in duels if duel.verdict == verdict]
         if mine:
-            yield words % {"margin": f"{margin:g}", "pairs": _list_pairs(mine, verdict)}
+            yield words % {"margin": f"{margin:g}", "n": f"{len(mine):,}"}, _list_pairs(mine, verdict)
 
 
-def _list_pairs(duels: Sequence[Duel], verdict: str) -> str:
+def _list_pairs(duels: Sequence[Duel], verdict: str) -> list[str]:
     is_ahead = verdict in (Verdict.DIFFERENT, Verdict.NEGLIGIBLE)
     words = _("%(a)s ahead of %(b)s by %(points)s") if is_ahead else _("%(a)s and %(b)s")
     told = []
     for duel in duels[:NAMED]:
-        a, b = _names(duel)
+        a, b = names_of(duel)
         points = "" if duel.estimate is None else f"{abs(duel.estimate.rating):.0f}"
         why = say_won_all(duel, a, b) if verdict == Verdict.UNBOUNDED else ""
         told.append(words % {"a": a, "b": b, "points": points} + (f" ({why})" if why else ""))
     if more := len(duels) - len(told):
-        told.append(ngettext("%(n)s further pair", "%(n)s further pairs", more) % {"n": f"{more:,}"})
-    return "; ".join(told)
+        words = ngettext("%(n)s further pair, in the table", "%(n)s further pairs, in the table", more)
+        told.append(words % {"n": f"{more:,}"})
+    return told
 
 
-def _names(duel: Duel) -> tuple[str, str]:
+def names_of(duel: Duel) -> tuple[str, str]:
+    """Whoever is ahead first."""
     two = duel.pair.first.name, duel.pair.second.name
     return (two[1], two[0]) if duel.turned else two
 
 
 def _row(duel: Duel, margin: float) -> list[object]:
-    a, b = _names(duel)
+    a, b = names_of(duel)
     estimate, level = duel.estimate, options_of(duel)[1]
     interval = say_interval(estimate.lower, estimate.upper) if estimate else ""
     verdict = say_verdict(duel, a, b, margin)
@@ -239,7 +257,7 @@ def _values(duel: Duel) -> tuple[Any, ...]:
     ways = _answers(duel, options_of(duel)[1])
     numbers = (*three(duel.estimate), duel.verdict, duel.p_adjusted)
     together = duel.asked.together if duel.asked else None
-    return (*_names(duel), *numbers, *(way.value for way in ways), together)
+    return (*names_of(duel), *numbers, *(way.value for way in ways), together)
 
 
 ANSWERS = {
@@ -296,6 +314,9 @@ def _planned(matter: Matter, plan: AnalysisPlan, draft: Draft) -> None:
     )
     if found is not None:
         draft.say(say_power(found))
+        if (pairs := found.plan.tested) > 1:
+            told = _("That is reckoned for %(n)s pairs at once: one of them alone needs fewer.")
+            draft.say(told % {"n": f"{pairs:,}"})
     if look is not None and snapshot is not None and snapshot.registered_plan == plan:
         which = {"snapshot": snapshot.pk, "look": say_look(look, snapshot)}
         draft.say(_("Snapshot %(snapshot)d: %(look)s.") % which)

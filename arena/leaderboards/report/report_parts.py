@@ -5,21 +5,22 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable
 
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 
 from arena.battles.models import Exclusion
 from arena.corpus.models import Competitor, Prompt
+from arena.instants import say_moment
 from arena.leaderboards import sentences
 from arena.leaderboards.boards import board_page
 from arena.leaderboards.boards.board_facts import worths_of
 from arena.leaderboards.boards.board_rows import FLAGS, in_order, rank_words
-from arena.leaderboards.boards.duels import Duel, mark_verdict, say_won_all
+from arena.leaderboards.boards.duels import mark_verdict
 from arena.leaderboards.charts import chart_page
 from arena.leaderboards.charts.chart_files import values_of
 from arena.leaderboards.citation import cite
-from arena.leaderboards.models import PairResult, Snapshot, SnapshotChart, Standing
+from arena.leaderboards.models import PairResult, SnapshotChart, Standing
 from arena.leaderboards.plans.looks import LATER, registered_look, say_look
 from arena.leaderboards.plans.registration_words import say_late
 from arena.leaderboards.reading.reader_page import failure_values, failures_by_model, read_competitor
@@ -27,12 +28,12 @@ from arena.leaderboards.reading.reading_models import Reading
 from arena.leaderboards.report.report_agreement import say_agreement
 from arena.leaderboards.report.report_answer import answer
 from arena.leaderboards.report.report_draft import Block, Draft, Matter, interval_heading, say_day
+from arena.leaderboards.report.report_open import list_endless, list_open
 from arena.leaderboards.report.report_protocol import protocol
 
 READ_SHOWN = 50
 READ_ENOUGH = 20
 """A failure analysis rests on at least so many battles read."""
-PAIRS_SHOWN = 60
 
 
 def _capability(matter: Matter, draft: Draft) -> None:
@@ -222,8 +223,8 @@ def _undecided(matter: Matter, draft: Draft) -> None:
     verdicts = sorted(counted.items())
     told = [[mark_verdict(str(words[verdict]), verdict, matter.snapshot), n] for verdict, n in verdicts]
     draft.lay_out([_("Verdict"), _("Pairs")], told, file="report-verdicts", values=verdicts)
-    _endless(pairs, draft)
-    _open_pairs(pairs, matter.snapshot, draft)
+    list_endless(pairs, draft)
+    list_open(pairs, matter.snapshot, draft)
     draft.say(sentences.say_marked([matter.snapshot]))
     draft.list_out(
         [f"{one.text} ({one.boards})" if one.boards else one.text for one in matter.page.care.every],
@@ -238,49 +239,6 @@ def _undecided(matter: Matter, draft: Draft) -> None:
     )
 
 
-def _open_pairs(pairs: QuerySet[PairResult], snapshot: Snapshot, draft: Draft) -> None:
-    open_ = pairs.exclude(verdict__in=(PairResult.Verdict.DIFFERENT, PairResult.Verdict.UNBOUNDED))
-    caption = _("Pairs that are not told apart")
-    if (n_open := open_.count()) > PAIRS_SHOWN:
-        shown = {"shown": PAIRS_SHOWN, "all": f"{n_open:,}"}
-        caption = _("Pairs that are not told apart: of %(all)s the %(shown)d nearest to it") % shown
-    nearest = list(open_.order_by(F("p").asc(nulls_last=True), "pk")[:PAIRS_SHOWN])
-    draft.lay_out(
-        [_("Pair"), _("Verdict"), _("Points"), interval_heading(), _("p (Holm)")],
-        [
-            [
-                f"{p.first.name} – {p.second.name}",
-                mark_verdict(p.get_verdict_display(), p.verdict, snapshot),
-                None if p.difference is None else sentences.signed(p.difference),
-                _interval(p.lower, p.upper),
-                None if p.p_adjusted is None else f"{p.p_adjusted:.3f}",
-            ]
-            for p in nearest
-        ],
-        caption,
-        file="report-undecided",
-        values=[
-            (
-                *(p.snapshot_id, p.first.name, p.second.name),
-                *(p.difference, p.lower, p.upper, p.verdict, p.p_adjusted),
-            )
-            for p in nearest
-        ],
-    )
-
-
-def _endless(pairs: QuerySet[PairResult], draft: Draft) -> None:
-    """Pairs of which one won all: no test at a margin, and yet anything but undecided."""
-    endless = pairs.filter(verdict=PairResult.Verdict.UNBOUNDED)
-    words = []
-    for pair in endless[:PAIRS_SHOWN]:
-        told = say_won_all(Duel(pair, turned=False), pair.first.name, pair.second.name)
-        words.append(f"{pair.first.name} – {pair.second.name}" + (f": {told}" if told else ""))
-    if more := endless.count() - len(words):
-        words.append(ngettext("%(n)s further pair", "%(n)s further pairs", more) % {"n": f"{more:,}"})
-    draft.list_out(words, _("Pairs without a finite difference, which no test at a margin can judge"))
-
-
 def _again(matter: Matter, draft: Draft) -> None:
     snapshots = [(c.heading, c.snapshot) for c in matter.page.columns if c.snapshot]
     draft.lay_out(
@@ -289,7 +247,7 @@ def _again(matter: Matter, draft: Draft) -> None:
             [
                 heading,
                 s.pk,
-                f"{s.cutoff:%Y-%m-%d %H:%M} UTC",
+                say_moment(s.cutoff),
                 _("registered") if s.registered_plan else _("exploratory"),
                 s.vote_digest,
                 s.seed,
@@ -343,7 +301,13 @@ def _plans(matter: Matter, draft: Draft) -> None:
     draft.lay_out(
         [_("Analysis plan"), _("Day"), _("When that was"), _("Margin, in points"), "SHA-256"],
         [
-            [plan.version, f"{plan.frozen_at:%Y-%m-%d %H:%M} UTC", when, f"{plan.margin:g}", plan.sha256]
+            [
+                plan.version,
+                plan.frozen_at and say_moment(plan.frozen_at),
+                when,
+                f"{plan.margin:g}",
+                plan.sha256,
+            ]
             for plan, when in frozen
         ],
         _("Analysis plans"),

@@ -47,6 +47,7 @@ SEVERAL = {
     "arena/leaderboards/boards/board_cautions.py: # models",  # behind `fewer than two`
     "arena/templatetags/long_table.py: # rows",  # more than WHOLE
     "arena/leaderboards/plans/reckoning.py: # find differences",  # raters find them
+    "arena/leaderboards/plans/registration_words.py: # names",  # the plan of that number names them
     "arena/leaderboards/report/report_answer.py: # pairs",  # behind `pairs > 1`
     "arena/leaderboards/sentences.py: # pairs",  # of three models and more
     "arena/leaderboards/sentences.py: # models",  # behind `models > 2`, and behind several that are first

@@ -16,6 +16,7 @@ from arena.leaderboards import sentences
 from arena.leaderboards.boards.board_rows import Column
 from arena.leaderboards.boards.board_sources import Source
 from arena.leaderboards.boards.caution_codes import code_of
+from arena.leaderboards.boards.first_words import about_first
 from arena.leaderboards.boards.meeting_words import about_meetings
 from arena.leaderboards.boards.unranked import why_unranked
 from arena.leaderboards.models import Leaderboard, Snapshot
@@ -152,7 +153,7 @@ def _cautions(
     yield from _about_errors(min(counts.get("models_own_error", 0), bounded), len(column.standings))
     yield from _about_policies(counts.get("policy_moves", []), snapshot.options, RANKS not in leave)
     if RANKS not in leave:
-        yield from _about_first(column, counts.get("first_hangs_on"), about)
+        yield from about_first(column.standings, counts, about)
     yield from _about_votes(column, snapshot, about)
     if MOVES not in leave:
         yield from _about_moves(counts.get("moves"))
@@ -295,30 +296,6 @@ def _about_errors(own: int, models: int) -> Iterator[Said]:
             own,
         )
         yield "own_error", words % {"n": f"{own:,}", "all": f"{models:,}"}
-
-
-FRAGILE = 0.01
-"""Of the votes: where so few decide who is first, the board says so."""
-
-
-def _about_first(column: Column, told: Mapping[str, Any] | None, about: Collection[int]) -> Iterator[Said]:
-    """Of a model that is called first: few votes that hold it there."""
-    if told is None or told["votes"] > FRAGILE * told["of"]:
-        return
-    leader, successor = (column.standings.get(told[name]) for name in ("leader", "successor"))
-    if leader is None or successor is None or not leader.tied_first:
-        return
-    if about and not {told["leader"], told["successor"]} & set(about):
-        return
-    words = ngettext(
-        "The order hangs on %(n)s of %(all)s votes: without the one that speaks most for %(leader)s,"
-        " %(successor)s would be first.",
-        "The order hangs on %(n)s of %(all)s votes: without those that speak most for %(leader)s,"
-        " %(successor)s would be first.",
-        told["votes"],
-    )
-    names = {"leader": leader.competitor.name, "successor": successor.competitor.name}
-    yield "order_hangs", words % (names | {"n": f"{told['votes']:,}", "all": f"{told['of']:,}"})
 
 
 def _policy(move: Mapping[str, Any], options: Mapping[str, Any]) -> str:

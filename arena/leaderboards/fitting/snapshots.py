@@ -185,8 +185,7 @@ def fit(
     if cutoff.last_judgment_id:
         more |= {"last_judgment_id": cutoff.last_judgment_id}
     categories = list(category_boards(rows, options))
-    if not isinstance(rows, CombinedRows):
-        more |= first_hangs_on(rows, board)
+    more |= first_hangs_on(rows, board, is_helped=more.get("combined", {"used": False})["used"])
     moves = moves_of(rows.whole, options)
     if moves.facts:
         more |= {"moves": moves.facts}

@@ -7,10 +7,12 @@ from datetime import UTC
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils.translation import override
 
 from arena.counted import counted
 from arena.instants import say_moment
 from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.plans.by_hand import by_hand_since_votes, clause_by_hand
 from arena.leaderboards.plans.looks import FINAL, Look, registered_look
 from arena.percent import percent
 
@@ -73,7 +75,12 @@ def _registered(snapshot: Snapshot) -> str:
     frozen = say_moment(plan.frozen_at)
     line = f"Registered under analysis plan {plan.version}, frozen {frozen}, SHA-256 {plan.sha256}"
     look = registered_look(snapshot)
-    return line if look is None else f"{line}. {_which(look)}"
+    if look is None:
+        return line
+    by_hand = by_hand_since_votes(snapshot)
+    with override("en"):
+        said = f", {clause_by_hand(by_hand)}" if by_hand else ""
+    return f"{line}. {_which(look)}{said}"
 
 
 def _which(look: Look) -> str:

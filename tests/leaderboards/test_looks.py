@@ -153,7 +153,8 @@ def test_a_page_of_registered_boards_asks_once_when_its_campaign_was_opened_agai
     asked = [query["sql"] for query in queries]
     assert sum('FROM "arena_reopening"' in sql for sql in asked) == 1
     assert sum('FROM "arena_choice"' in sql for sql in asked) == 1
-    assert len(asked) <= 35
+    assert sum('FROM "arena_exclusion"' in sql for sql in asked) == 1
+    assert len(asked) <= 36
 
 
 def test_newer_votes_are_found_by_their_own_numbers_and_not_by_the_campaigns_battles(study):

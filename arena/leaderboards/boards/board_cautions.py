@@ -20,6 +20,7 @@ from arena.leaderboards.boards.first_words import about_first
 from arena.leaderboards.boards.meeting_words import about_meetings
 from arena.leaderboards.boards.unranked import why_unranked
 from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.plans.by_hand import by_hand_since_votes, say_by_hand
 from arena.leaderboards.plans.looks import other_look, say_other
 from arena.leaderboards.plans.registration import holds_recorded, models_chosen_since_votes
 from arena.leaderboards.plans.registration_words import say_models_chosen
@@ -141,6 +142,8 @@ def _cautions(
         yield say_other(look)
     if snapshot.plan_id and (chosen := models_chosen_since_votes(snapshot)):
         yield "models_chosen", say_models_chosen(chosen)
+    if snapshot.plan_id and (by_hand := by_hand_since_votes(snapshot)):
+        yield "left_out_after_votes", say_by_hand(by_hand)
     if ALONE not in leave and not counts.get("combined", {"used": True})["used"]:
         yield "no_judge_heard", _("No judge is heard here: these are the votes of people alone.")
     yield from about_texts(counts)

@@ -42,6 +42,7 @@ OURS = (
         "interim_look",
         "later_look",
         "models_chosen",
+        "left_out_after_votes",
         "no_judge_heard",
     ),
     *("same_texts", "same_texts_independent", "prompts_unknown", "own_error", "draws"),

@@ -21,6 +21,7 @@ from arena.campaigns.models import Reopening
 from arena.judging.models import Judgment
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.by_hand import by_hand_since_votes, clause_by_hand
 
 UNCAST = ("retracted", "after_cutoff")
 """Of what a snapshot leaves out: votes that had been taken back, or weren't there yet."""
@@ -262,7 +263,13 @@ def _rated(campaign: int, battles: Sequence[int]) -> QuerySet[Battle]:
 
 
 def say_look(look: Look, snapshot: Snapshot) -> str:
-    """A clause: which look the snapshot is, at how many of the planned votes."""
+    """A clause: which look the snapshot is, at how many of the planned votes, and what of it was chosen."""
+    by_hand = None if look.kind == LATER else by_hand_since_votes(snapshot)
+    told = [_say_which(look, snapshot), clause_by_hand(by_hand) if by_hand else ""]
+    return _(", ").join(filter(None, told))
+
+
+def _say_which(look: Look, snapshot: Snapshot) -> str:
     words = _counts(look) | {"final": look.final}
     if look.final is not None and look.final != look.snapshot:
         later = _("later than the final look, which is snapshot %(final)d") % words

@@ -88,7 +88,7 @@ def plans_of(leaderboard: Leaderboard, shown: Sequence[Snapshot] | None = None) 
             return Plans(leaderboard, frozen, plan, registers=True, is_first=True)
         if plan.frozen_at and not own_before(leaderboard, plan.frozen_at):
             registers = not (plan.came_from_file or anything_before(leaderboard, plan.frozen_at))
-            is_first = not _votes_before(leaderboard, plan.frozen_at).exists()
+            is_first = not votes_before(leaderboard, plan.frozen_at).exists()
             return Plans(leaderboard, frozen, plan, registers, is_first)
     if frozen and leaderboard.source != Leaderboard.Source.RATERS:
         # A judge came before every plan: what people's boards follow no amendment changes.
@@ -145,7 +145,7 @@ def chosen_since_votes(leaderboard: Leaderboard) -> bool:
     sets = Choice.objects.filter(campaign=leaderboard.campaign_id, of=Choice.Of.PROMPT_SETS)
     last = sets.aggregate(at=Max("at"))["at"]
     regular = Q(battle__kind=Battle.Kind.REGULAR)
-    return last is not None and _votes_before(leaderboard, last).filter(regular).exists()
+    return last is not None and votes_before(leaderboard, last).filter(regular).exists()
 
 
 def models_chosen_since_votes(snapshot: Snapshot) -> list[Choice]:
@@ -154,7 +154,7 @@ def models_chosen_since_votes(snapshot: Snapshot) -> list[Choice]:
     known = vars(board.campaign)
     if "_models_chosen" not in known:
         chosen = Choice.objects.filter(campaign=board.campaign_id, of=Choice.Of.MODELS)
-        known["_models_chosen"] = [one for one in chosen if _votes_before(board, one.at).exists()]
+        known["_models_chosen"] = [one for one in chosen if votes_before(board, one.at).exists()]
     return [choice for choice in known["_models_chosen"] if choice.at <= snapshot.taken_at]
 
 
@@ -171,7 +171,7 @@ def relabelled_since_votes(leaderboard: Leaderboard) -> bool:
     met = Exists(Battle.objects.filter(campaign=campaign, prompt=OuterRef("prompt")))
     changes = LabelChange.objects.filter(Q(prompt__prompt_set__campaigns=campaign) | met)
     last = changes.aggregate(at=Max("at"))["at"]
-    return last is not None and _votes_before(leaderboard, last).exists()
+    return last is not None and votes_before(leaderboard, last).exists()
 
 
 def published_since_votes(leaderboard: Leaderboard) -> bool:
@@ -182,10 +182,10 @@ def published_since_votes(leaderboard: Leaderboard) -> bool:
     )
     met = Battle.objects.filter(campaign=campaign, prompt__prompt_set__in=sets)
     last = met.aggregate(at=Max("prompt__prompt_set__published_at"))["at"]
-    return last is not None and _votes_before(leaderboard, last).exists()
+    return last is not None and votes_before(leaderboard, last).exists()
 
 
-def _votes_before(leaderboard: Leaderboard, at: datetime) -> QuerySet[Vote]:
+def votes_before(leaderboard: Leaderboard, at: datetime) -> QuerySet[Vote]:
     """A battle is drawn before its vote is cast: that spares a look at the votes of later ones."""
     votes = Vote.objects.filter(battle__campaign=leaderboard.campaign_id)
     return votes.filter(battle__drawn_at__lt=at, voted_at__lt=at)
@@ -195,7 +195,7 @@ def own_before(leaderboard: Leaderboard, at: datetime) -> bool:
     """Was there an outcome that the board counts before then? Rows from files added to the campaign aside:
     they name any day, and one of them would choose another plan.
     """
-    if _votes_before(leaderboard, at).filter(battle__kind=Battle.Kind.REGULAR).exists():
+    if votes_before(leaderboard, at).filter(battle__kind=Battle.Kind.REGULAR).exists():
         return True
     if leaderboard.source == Leaderboard.Source.RATERS:
         return False
@@ -224,7 +224,7 @@ def holds_recorded(campaign: Campaign) -> bool:
 
 def anything_before(leaderboard: Leaderboard, at: datetime) -> bool:
     """Had anybody seen an outcome of this campaign, of people or of a judge that the board counts?"""
-    voted = _votes_before(leaderboard, at).exists() or holds_recorded(leaderboard.campaign)
+    voted = votes_before(leaderboard, at).exists() or holds_recorded(leaderboard.campaign)
     if voted or leaderboard.source == Leaderboard.Source.RATERS:
         return voted
     judged = Judgment.objects.filter(run__campaign=leaderboard.campaign_id)
@@ -244,7 +244,7 @@ class Seen(Enum):
 
 def seen_before(leaderboard: Leaderboard, at: datetime) -> Seen | None:
     """The first that applies; None where `anything_before` finds nothing."""
-    if _votes_before(leaderboard, at).filter(battle__kind=Battle.Kind.REGULAR).exists():
+    if votes_before(leaderboard, at).filter(battle__kind=Battle.Kind.REGULAR).exists():
         return Seen.VOTES
     if holds_recorded(leaderboard.campaign):
         return Seen.VOTES_OF_FILE

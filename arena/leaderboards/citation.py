@@ -91,7 +91,7 @@ def _which(look: Look) -> str:
     if look.is_interim:
         return f"Interim look {at}"
     if look.kind == FINAL:
-        return f"Final look {at}"
+        return f"Final look {at}{', at a moment that the plan didn’t fix' if look.is_over else ''}"
     return f"Later than the final look (snapshot {look.final}), {at}"
 
 

@@ -140,6 +140,17 @@ def test_more_votes_than_are_looked_at_are_told_as_maybe_unless_the_campaign_was
     )
 
 
+@pytest.mark.parametrize(
+    ("study", "votes", "is_over"), [("100", 110, False), ("100", 111, True)], indirect=["study"]
+)
+def test_a_final_look_with_far_more_votes_than_planned_says_that_its_moment_was_open(study, votes, is_over):
+    final = study(votes)
+    open_moment = ", at a moment that the plan didn’t fix" if is_over else ""
+    assert status_of(final) == f"final: {votes} of 100 planned votes{open_moment}"
+    assert f". Final look at {votes} of 100 planned votes{open_moment}. " in cite(final)
+    assert "moment" not in status_of(study(60)), "a later look says that it is one"
+
+
 def test_a_page_of_registered_boards_asks_once_when_its_campaign_was_opened_again(study, signed_in):
     for votes in (210, 10):
         study(votes)

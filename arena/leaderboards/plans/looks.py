@@ -30,6 +30,9 @@ UNCAST = ("retracted", "after_cutoff")
 INTERIM, FINAL, LATER = "interim look", "final", "later than final"
 KINDS = (INTERIM, FINAL, LATER)
 
+OVER = 1.1
+"""Times the planned votes, up to which a final look is taken for one at their number."""
+
 LOOKED_AT = 5_000
 """Votes of all campaigns; of a thousand a minute the newest five minutes."""
 
@@ -61,6 +64,11 @@ class Look:
     @property
     def is_short(self) -> bool:
         return self.planned is not None and self.got < self.planned
+
+    @property
+    def is_over(self) -> bool:
+        """With so many more votes than planned its moment could be chosen."""
+        return self.kind == FINAL and self.planned is not None and self.got > OVER * self.planned
 
 
 def look_of(snapshot: Snapshot, plan: AnalysisPlan) -> Look | None:
@@ -285,6 +293,8 @@ def _say_which(look: Look, snapshot: Snapshot) -> str:
         return _("interim look at %(got)s of %(planned)s") % words
     if look.is_short:
         return _("final: closed at %(got)s of %(planned)s") % words
+    if look.is_over:
+        return _("final: %(got)s of %(planned)s, at a moment that the plan didn’t fix") % words
     return _("final: %(got)s of %(planned)s") % words
 
 

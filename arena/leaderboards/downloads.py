@@ -13,7 +13,7 @@ from django.http import Http404, HttpResponse
 
 from arena.leaderboards.boards.snapshot_cautions import cautions_in
 from arena.leaderboards.models import Snapshot
-from arena.leaderboards.plans.asked_tests import OF_PLAN, asked_tests, of_plan
+from arena.leaderboards.plans.asked_tests import OF_PLAN, about_of, asked_tests, of_plan
 from arena.leaderboards.plans.looks import looks_of
 from arena.leaderboards.sentences import too_few
 from arena.spreadsheet_text import escape
@@ -131,10 +131,10 @@ def _pairs(snapshot: Snapshot) -> Iterator[Row]:
     """Values alone: with 250 models there are 31,125, and objects would cost three times the CPU."""
     numbers = [name for name in _PAIRS if name not in ("model_a", "model_b")]
     names = ("first_id", "second_id", "first__name", "second__name")
-    asked = asked_tests(snapshot)
+    tests, is_about = asked_tests(snapshot), about_of(snapshot)
     for first, second, *told in snapshot.pairs.order_by("pk").values_list(*names, *numbers):
         pair = first, second
-        yield (*told, *of_plan(snapshot, pair, asked.get(pair)))
+        yield (*told, *of_plan(is_about(pair), tests.get(pair)))
 
 
 def _categories(snapshot: Snapshot) -> Iterator[Row]:

@@ -43,7 +43,7 @@ from arena.leaderboards.boards.duels import (
 )
 from arena.leaderboards.intervals import Axis, Estimate, Mark, Tick, shared_axis
 from arena.leaderboards.models import Leaderboard, PairResult, Snapshot
-from arena.leaderboards.plans.asked_tests import OF_PLAN, asked_tests, of_plan
+from arena.leaderboards.plans.asked_tests import OF_PLAN, about_of, asked_tests, of_plan
 from arena.leaderboards.plans.looks import plan_and_look
 from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
 from arena.leaderboards.sentences import say_marked, signed
@@ -310,7 +310,7 @@ def _pair(one: _Found, duel: Duel, choice: Choice, axis: Axis, margin: float) ->
             duel.pair.verdict,
             duel.pair.p_adjusted,
             duel.pair.p,
-            *of_plan(duel.pair.snapshot, (duel.pair.first_id, duel.pair.second_id), duel.asked),
+            *of_plan(about_of(duel.pair.snapshot)((duel.pair.first_id, duel.pair.second_id)), duel.asked),
         ),
         own_p="" if duel.pair.p is None else say_p(duel.pair.p),
     )

@@ -6,7 +6,7 @@ when it is asked for, and no number of a snapshot depends on it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,12 +64,20 @@ def asked_tests(snapshot: Snapshot) -> dict[Two, AskedTest]:
     return _together({pair: found[pair] for pair in asked & found.keys()}, len(asked), snapshot)
 
 
-def of_plan(snapshot: Snapshot, pair: Two, test: AskedTest | None) -> tuple[Any, ...]:
-    """The values of OF_PLAN; test: of `asked_tests`."""
-    if test is not None:
-        return True, test.verdict, test.p_adjusted, test.equivalence_adjusted, test.together
+def about_of(snapshot: Snapshot) -> Callable[[Two], bool]:
+    """Whether the registered question is about a pair, the smaller number first; asked of very many."""
     plan = snapshot.registered_plan
-    return plan is not None and asks_about(plan, *pair), None, None, None, None
+    if plan is None:
+        return lambda pair: False
+    asked = asked_of(plan)
+    return lambda pair: not asked or pair in asked
+
+
+def of_plan(is_about: bool, test: AskedTest | None) -> tuple[Any, ...]:
+    """The values of OF_PLAN of a pair; is_about: by `about_of` · test: of `asked_tests`."""
+    if test is None:
+        return is_about, None, None, None, None
+    return is_about, test.verdict, test.p_adjusted, test.equivalence_adjusted, test.together
 
 
 def _together(found: dict[Two, list], m: int, snapshot: Snapshot) -> dict[Two, AskedTest]:

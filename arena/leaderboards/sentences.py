@@ -117,13 +117,13 @@ def say_first(
         }
     if len(first) == ranked < models and ranked > 2:
         told = _(
-            "in tests corrected for all pairs nothing tells the ranked models apart: all %(n)d are tied for"
+            "nothing tells the ranked models apart in tests corrected for all pairs: all %(n)d are tied for"
             " first"
         )
         return told % {"n": ranked}
     if len(first) == models and models > 2:
         told = _(
-            "in tests corrected for all %(pairs)s pairs nothing tells the %(n)d models apart: all are tied"
+            "nothing tells the %(n)d models apart in tests corrected for all %(pairs)s pairs: all are tied"
             " for first"
         )
         return told % {"n": models, "pairs": f"{comb(models, 2):,}"}

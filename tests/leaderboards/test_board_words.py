@@ -73,7 +73,7 @@ def test_unranked_models_dont_hide_that_few_raters_rank_nothing(overall):
     assert first_of(standings, overall).say_top() == ["3 raters are too few to rank 5 models"]
     overall.counts |= {"raters": 30, "effective_raters": 30.0}
     assert first_of(standings, overall).say_top() == [
-        "in tests corrected for all pairs nothing tells the ranked models apart: all 4 are tied for first"
+        "nothing tells the ranked models apart in tests corrected for all pairs: all 4 are tied for first"
     ]
 
 

@@ -47,7 +47,7 @@ def test_names_are_listed_up_to_three(names, said):
         (
             NAMES,
             5,
-            "in tests corrected for all 10 pairs nothing tells the 5 models apart: all are tied for first",
+            "nothing tells the 5 models apart in tests corrected for all 10 pairs: all are tied for first",
         ),
     ],
 )

@@ -92,8 +92,10 @@ def mark(words: str, snapshot: Snapshot) -> str:
     return f"{words}{UNSURE}" if too_few(snapshot) else words
 
 
-def say_marked(snapshots: Iterable[Snapshot]) -> str:
-    """What the mark says, of all boards of a table; empty where none is marked."""
+def say_marked(snapshots: Iterable[Snapshot], shown: Iterable[str]) -> str:
+    """What the mark says, of all boards of a table; empty where none of the words shown is marked."""
+    if not any(words.endswith(UNSURE) for words in shown):
+        return ""
     few = list(dict.fromkeys(filter(None, map(say_few, snapshots))))
     words = _("%(mark)s %(few)s to rely on ranks, verdicts and moves marked so.")
     return words % {"mark": UNSURE, "few": "; ".join(few)} if few else ""

@@ -68,7 +68,7 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
         raise Http404
     leaderboard = snapshot.leaderboard
     standings = list(snapshot.standings.as_listed())
-    cautions = cautions_in(snapshot, standings)
+    cautions, rows = cautions_in(snapshot, standings), [row_of(standing) for standing in standings]
     context = {
         "campaign": leaderboard.campaign,
         "leaderboard": leaderboard,
@@ -76,25 +76,32 @@ def snapshot_page(request: HttpRequest, pk: int) -> HttpResponse:
         "newest": leaderboard.snapshots.first(),
         "before": leaderboard.snapshots.filter(pk__lt=pk).first(),
         "facts": board_facts.facts_of(snapshot),
-        "rows": [row_of(standing) for standing in standings],
+        "rows": rows,
         "citation": cite(snapshot),
         "bibtex": bibtex(snapshot),
         "intervals": interval_words(snapshot.counts["interval_method"]),
         "options": [
-            (option_label(name), option_words(name, value))
+            (option_label(name), _option(snapshot, name, value))
             for name, value in snapshot.options.items()
             if (name, value) not in TOLD_ELSEWHERE and name != "seed"
         ],
         "tables": downloads.TABLES,
         "kinds": downloads.SAID,
         "simulated": cautions.simulated,
-        "marked": say_marked([snapshot]),
+        "marked": say_marked([snapshot], [rank for _standing, rank, *_told in rows]),
         "plans": address_of_plans(leaderboard.campaign),
         "care": cautions.care,
         "registered": "; ".join(cautions.registered),
         "section": "boards",
     }
     return render(request, "leaderboards/snapshot.html", context)
+
+
+def _option(snapshot: Snapshot, name: str, value: Any) -> str:
+    """Of the check also what came of it."""
+    if name == "check" and value:
+        return board_facts.say_check(snapshot.counts["check"])
+    return option_words(name, value)
 
 
 @require_safe
@@ -114,13 +121,16 @@ def snapshot_diff(request: HttpRequest, campaign: str, slug: str) -> HttpRespons
     if choice.before and choice.after:
         diff = diff_of(choice.before, choice.after)
         looks = say_looks([choice.after, choice.before])
+        lines = [(moved, *ratings_of(moved), *words_of(moved)) for moved in diff.moved]
         context |= {
             "both": [(one, looks.get(one.pk, "")) for one in (choice.before, choice.after)],
             "diff": diff,
-            "marked": say_marked([choice.before, choice.after]),
+            "marked": say_marked(
+                [choice.before, choice.after], [rank for line in lines for rank in line[3:5]]
+            ),
             "counts": counts_of(diff),
             "options": options_of(diff),
-            "lines": [(moved, *ratings_of(moved), *words_of(moved)) for moved in diff.moved],
+            "lines": lines,
         }
     status = 404 if choice.is_unknown else 200
     return render(request, "leaderboards/snapshot_diff.html", context, status=status)

@@ -14,6 +14,7 @@ from arena.leaderboards.boards.board_facts import facts_of
 from arena.leaderboards.boards.board_rows import first_of
 from arena.leaderboards.boards.compare_page import find_duel
 from arena.leaderboards.boards.compare_words import headline, net_of, replacement, score_of
+from arena.leaderboards.boards.duels import Answer, answer_of
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.leaderboards.models import Leaderboard, Snapshot
@@ -190,10 +191,31 @@ def test_by_few_raters_no_model_leads_and_no_pair_is_told_apart(overall):
     assert pair.verdict == "different"
     said = headline(duel, "Ember", "Fjord", PEOPLE)
     assert said == "In simulated votes, 3 raters are too few to tell Ember and Fjord apart by."
-    assert "3 raters are too few to rely on that." in replacement(duel, "Ember", "Fjord", 10, 0.05)
+    told = replacement(duel, "Ember", "Fjord", 10, 0.05)
+    assert told.startswith("Ember in place of Fjord? Not yet: 3 raters are too few to answer that. ")
     assert first_of(overall.standings.all(), pair.snapshot).say_top() == [
         "3 raters are too few to rank 5 models"
     ]
+
+
+@pytest.mark.parametrize("few", ["raters", "prompts"])
+def test_by_too_few_raters_or_prompts_nothing_is_replaced_nor_kept_for_good(overall, signed_in, few):
+    pair = overall.pairs.order_by("p").first()
+    names = [pair.first, pair.second] if pair.difference > 0 else [pair.second, pair.first]
+    ways = [names, names[::-1]]
+    assert {answer_of(find_duel(overall, *way), 0.05) for way in ways} == {Answer.REPLACE, Answer.KEEP}
+    past_triggers(lambda: change_counts(overall, **{few: 4, f"effective_{few}": 3.9}))
+    overall.refresh_from_db()
+    assert {answer_of(find_duel(overall, *way), 0.05) for way in ways} == {Answer.NOT_YET}
+    ravi = signed_in("ravi")
+    for a, b in ways:
+        asked = {"a": a.name, "b": b.name}
+        page = text_of(ravi.get("/boards/joust/compare/", asked))
+        assert f"{a.name} in place of {b.name}? Not yet: 4 {few} are too few to answer that." in page
+        assert "Replace:" not in page and "Don&#x27;t replace" not in page
+        rows = ravi.get("/api/v1/campaigns/joust/tables/compare-boards.json", asked).json()
+        first = next(row for row in rows if row["board"] == "overall")
+        assert (first["a_for_b"], first["too_few"]) == ("not yet", few)
 
 
 def test_agreement_in_simulated_votes_is_labelled(voted_campaign, signed_in):

@@ -10,6 +10,7 @@ from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard, PairResult, Snapshot, Standing
 from arena.leaderboards.sentences import say_marked
+from tests.conftest import past_triggers
 
 pytestmark = pytest.mark.django_db
 
@@ -128,9 +129,17 @@ def test_the_note_names_what_there_is_too_little_of_on_each_board_once():
             {"prompts": 4, "effective_prompts": 2.5},
         )
     )
-    assert say_marked([raters, many, raters]) == NOTE
-    assert say_marked([raters, prompts]) == (
+    assert say_marked([raters, many, raters], ["1†"]) == NOTE
+    assert say_marked([raters, prompts], ["–", "1–2†"]) == (
         "† 3 raters are too few; 4 prompts (effective 2.5) are too few"
         " to rely on ranks, verdicts and moves marked so."
     )
-    assert say_marked([many]) == say_marked([]) == ""
+    assert say_marked([many], ["1†"]) == say_marked([], []) == ""
+
+
+def test_where_nothing_is_marked_no_note_stands_and_without_ranks_none_is_called_a_set(page_of):
+    read = page_of(3)
+    past_triggers(lambda: Standing.objects.update(rank_lower=None, rank_upper=None, tied_first=False))
+    PairResult.objects.update(verdict=PairResult.Verdict.UNDECIDED)
+    for page in ("", "snapshot", "model/?name=Ember", "compare/?a=Ember&b=Fjord"):
+        assert "†" not in read(page) and "Ranks are sets" not in read(page)

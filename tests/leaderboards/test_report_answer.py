@@ -33,6 +33,7 @@ def test_the_result_leads_with_the_registered_question_and_answers_it_for_every_
     assert len(block.rows) == 10
     models = {s.competitor.name: s.competitor for s in overall.standings.select_related("competitor")}
     ways = {"replace": Answer.REPLACE, "don’t replace": Answer.KEEP, "not yet": Answer.NOT_YET}
+    assert {way for *_figures, one, other in block.rows for way in (one, other)} <= {"not yet", "not tested"}
     for a, b, *_figures, one, other in block.rows:
         duel = find_duel(overall, models[a], models[b])
         assert duel.estimate.rating >= 0
@@ -43,7 +44,7 @@ def test_the_result_leads_with_the_registered_question_and_answers_it_for_every_
     clear = lists.pop(f"On the board Overall: Different ({different}):")
     assert sum(" ahead of " in item for item in clear) == len(clear) == different > 0
     assert all(" ahead of " not in item for items in lists.values() for item in items)
-    assert "3 raters are too few to rely on these verdicts." in told(part)
+    assert "3 raters are too few to rely on these verdicts, or to replace a model by." in told(part)
     assert "The margin of 25 points is that of analysis plan 1" in told(part)
     assert not any(block.caption.startswith("Hard") for block in part.blocks)  # which the plan didn't name
 

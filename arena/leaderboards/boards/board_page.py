@@ -78,7 +78,8 @@ class Page:
         moves = [move for row in (*self.pinned, *self.rows) for move in (row.hard_move, row.style_move)]
         of_moves = self.shown if any(move and move.is_marked for move in moves) else []
         columns = [self.ranking, *of_moves] if self.ranking else []
-        return sentences.say_marked(column.snapshot for column in columns if column.snapshot)
+        shown = [*(row.rank for row in (*self.pinned, *self.rows)), *(str(move) for move in moves if move)]
+        return sentences.say_marked([column.snapshot for column in columns if column.snapshot], shown)
 
     @property
     def titles(self) -> str:

@@ -35,6 +35,7 @@ from arena.leaderboards.boards.compare_words import (
 from arena.leaderboards.boards.duels import (
     NONE,
     Duel,
+    answer_of,
     say_interval,
     say_p,
     say_points,
@@ -46,7 +47,7 @@ from arena.leaderboards.models import Leaderboard, PairResult, Snapshot
 from arena.leaderboards.plans.asked_tests import OF_PLAN, about_of, asked_tests, of_plan
 from arena.leaderboards.plans.looks import plan_and_look
 from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
-from arena.leaderboards.sentences import say_marked, signed
+from arena.leaderboards.sentences import say_marked, signed, too_few
 
 BOARDS = {
     "source": "text",
@@ -66,9 +67,14 @@ BOARDS = {
     "verdict": "text",
     "p_adjusted": "number",
     "p": "number",
+    "a_for_b": "text",
+    "too_few": "text",
     **OF_PLAN,
 }
-"""Columns of the file of the boards: name to kind; a line's `values` stand in their order."""
+"""Columns of the file of the boards: name to kind; a line's `values` stand in their order.
+
+a_for_b: whether A may stand in place of B · too_few: raters or prompts, where there are too few to answer.
+"""
 ROUND = (2000, 1000, 500, 200, 100, 50, 20, 10, 5)
 
 
@@ -180,6 +186,7 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
     axis = shared_axis([*estimates, *ends], around=0.0)
     snapshots = [one.column.snapshot for one in found if one.column.snapshot and one.duel]
     simulated = board_facts.say_simulated(snapshots)
+    lines = [_line(one, choice, axis, margin) for one in found if one.column.snapshot]
     return Page(
         choice=choice,
         sources=tabs,
@@ -194,7 +201,7 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
         band_start=axis.place(-margin),
         band_end=axis.place(margin),
         ticks=_ticks(axis),
-        lines=[_line(one, choice, axis, margin) for one in found if one.column.snapshot],
+        lines=lines,
         direct=direct_of(main) if main and main.direct else None,
         found=main is not None,
         detailed=bool(main and (main.pair.details or not main.battles)),
@@ -211,7 +218,7 @@ def build(boards: Sequence[Leaderboard], choice: Choice, wanted: str) -> Page:
         ),
         plans=address_of_plans(boards[0].campaign),
         care=_care(mine, source),
-        marked=say_marked(one.duel.pair.snapshot for one in found if one.duel),
+        marked=say_marked(snapshots, [line.verdict for line in lines]),
         asked=any(one.duel.asked for one in found if one.duel),
     )
 
@@ -310,6 +317,8 @@ def _pair(one: _Found, duel: Duel, choice: Choice, axis: Axis, margin: float) ->
             duel.pair.verdict,
             duel.pair.p_adjusted,
             duel.pair.p,
+            answer_of(duel, options_of(duel)[1]).value,
+            too_few(duel.pair.snapshot),
             *of_plan(about_of(duel.pair.snapshot)((duel.pair.first_id, duel.pair.second_id)), duel.asked),
         ),
         own_p="" if duel.pair.p is None else say_p(duel.pair.p),

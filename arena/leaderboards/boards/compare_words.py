@@ -78,9 +78,7 @@ def replacement(duel: Duel, name_a: str, name_b: str, margin: float, level: floa
     answer = say_replacement(duel, name_a, name_b, margin, level, chosen.is_late)
     if not answer:
         return ""
-    few = sentences.say_few(snapshot)
-    unsure = _("%(few)s to rely on that.") % {"few": few} if few else ""
-    return " ".join(filter(None, [answer, unsure, chosen.words, _say_when(snapshot)]))
+    return " ".join(filter(None, [answer, chosen.words, _say_when(snapshot)]))
 
 
 def _say_when(snapshot: Snapshot) -> str:

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from arena.leaderboards.intervals import Estimate
 from arena.leaderboards.models import PairResult, Snapshot
 from arena.leaderboards.plans.asked_tests import AskedTest
-from arena.leaderboards.sentences import mark, signed
+from arena.leaderboards.sentences import mark, say_few, signed, too_few
 from arena.percent import PERCENT, percent
 from ratings.scale import expected_score
 
@@ -249,10 +249,15 @@ class Answer(StrEnum):
 
 
 def answer_of(duel: Duel, level: float) -> Answer:
-    """One-sided, for this pair alone; KEEP only where the verdict over all pairs is that a is worse."""
+    """One-sided, for this pair alone; KEEP only where the verdict over all pairs is that a is worse.
+
+    By too few raters or prompts neither: a test of theirs can't carry a decision.
+    """
     estimate, p = duel.estimate, duel.worse_p
     if p is None or estimate is None:
         return Answer.UNTESTED
+    if too_few(duel.pair.snapshot):
+        return Answer.NOT_YET
     if p < level:
         return Answer.REPLACE
     is_worse = duel.verdict == Verdict.DIFFERENT and estimate.rating < 0
@@ -271,7 +276,9 @@ def say_replacement(
     if p is None or estimate is None:
         return ""
     found = answer_of(duel, level)
-    if found is Answer.KEEP:
+    if few := say_few(duel.pair.snapshot):
+        answers = [_("Not yet: %(few)s to answer that.") % {"few": few}]
+    elif found is Answer.KEEP:
         answers = [_("Don't replace: %(a)s is worse.") % words]
     else:
         answer = (

@@ -325,12 +325,14 @@ def say_short(look: Look) -> str:
 def say_early(look: Look) -> str:
     """What to be careful about at an interim look, as a sentence."""
     rest = _(
-        "a test made for one look isn’t at its level when it is read early. The e-value under “Compare two”"
-        " is, however often one looks."
+        "a test made for one look isn’t at its level when it is read early. The e-value of two models’ own"
+        " battles, where two are compared, is, however often one looks."
     )
     if look.planned is None:
         return _("An interim look, while votes may still come: %(rest)s") % {"rest": rest}
-    return _("An interim look at %(got)s of %(planned)s: %(rest)s") % (_counts(look) | {"rest": rest})
+    return _("An interim look at %(got)s of %(planned)s (all that were cast, repeats too): %(rest)s") % (
+        _counts(look) | {"rest": rest}
+    )
 
 
 def say_other(look: Look) -> tuple[str, str]:

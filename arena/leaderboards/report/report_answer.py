@@ -37,7 +37,7 @@ from arena.leaderboards.plans.looks import (
 from arena.leaderboards.plans.reckoning import reckon, say_power
 from arena.leaderboards.plans.registration_words import chosen_margin, say_late
 from arena.leaderboards.report.report_draft import Draft, Matter, interval_heading
-from arena.leaderboards.sentences import UNSURE, say_few
+from arena.leaderboards.sentences import UNSURE, say_few, too_few
 
 Verdict = PairResult.Verdict
 PAIRS_SHOWN = 60
@@ -106,7 +106,7 @@ def _answering(column: Column, newest: Snapshot, plan: AnalysisPlan, draft: Draf
 
 
 def _of_board(column: Column, snapshot: Snapshot, plan: AnalysisPlan, named: bool, draft: Draft) -> None:
-    pairs = list(snapshot.pairs.select_related("first", "second", "snapshot"))
+    pairs = list(snapshot.pairs.select_related("first", "second", "snapshot__leaderboard"))
     if plan.pairs:
         pairs = _asked_among(pairs, column, plan, draft)
     if not pairs:
@@ -120,7 +120,7 @@ def _of_board(column: Column, snapshot: Snapshot, plan: AnalysisPlan, named: boo
         draft.list_out(named_pairs, board + caption)
     if few := say_few(snapshot):
         told = {"mark": UNSURE, "few": few}
-        draft.say(_("%(mark)s %(few)s to rely on these verdicts.") % told)
+        draft.say(_("%(mark)s %(few)s to rely on these verdicts, or to replace a model by.") % told)
     caption = _("%(board)s: every pair at the margin of %(margin)s points")
     if plan.pairs:
         caption = _("%(board)s: the pairs that the plan names, at the margin of %(margin)s points")
@@ -257,7 +257,7 @@ def _values(duel: Duel) -> tuple[Any, ...]:
     ways = _answers(duel, options_of(duel)[1])
     numbers = (*three(duel.estimate), duel.verdict, duel.p_adjusted)
     together = duel.asked.together if duel.asked else None
-    return (*names_of(duel), *numbers, *(way.value for way in ways), together)
+    return (*names_of(duel), *numbers, *(way.value for way in ways), too_few(duel.pair.snapshot), together)
 
 
 ANSWERS = {

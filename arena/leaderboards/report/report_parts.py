@@ -225,7 +225,7 @@ def _undecided(matter: Matter, draft: Draft) -> None:
     draft.lay_out([_("Verdict"), _("Pairs")], told, file="report-verdicts", values=verdicts)
     list_endless(pairs, draft)
     list_open(pairs, matter.snapshot, draft)
-    draft.say(sentences.say_marked([matter.snapshot]))
+    draft.say(sentences.say_marked([matter.snapshot], [str(verdict) for verdict, _n in told]))
     draft.list_out(
         [f"{one.text} ({one.boards})" if one.boards else one.text for one in matter.page.care.every],
         _("To be careful about"),

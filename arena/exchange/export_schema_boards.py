@@ -92,7 +92,13 @@ BOARDS: tuple[TableSchema, ...] = (
         ("losses", "count", ""),
         ("ties", "count", "of both kinds"),
         ("both_bad", "count", "of the ties"),
-        ("usable", "number", "chance that one of its responses, shown alone, isn't called bad"),
+        (
+            "usable",
+            "number",
+            "chance that one of its responses, shown alone, isn't called bad (grounded Rao-Kupper); none"
+            " under style control, below 30 votes for both bad, without ties, or where battles don't join"
+            " all models",
+        ),
         (
             "flags",
             "texts",

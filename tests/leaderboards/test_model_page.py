@@ -126,3 +126,29 @@ def test_a_model_without_texts_has_no_style(joust, signed_in):
     answer = signed_in("ravi").get(PAGE, {"name": "Fjord"})
     assert answer.context["page"].texts is None
     assert "How it writes" not in text_of(answer)
+
+
+def test_a_rating_in_a_category_by_few_of_its_battles_is_called_provisional(joust, signed_in):
+    overall = Leaderboard.objects.get(slug="joust-overall").snapshots.get()
+    least = overall.options["min_votes"]
+    overall.category_ratings.filter(competitor__name="Grove").update(battles=least - 1)
+    ravi = signed_in("ravi")
+    for name, few in (("Grove", True), ("Fjord", False)):
+        answer = ravi.get(PAGE, {"name": name})
+        assert [line.few for line in answer.context["page"].categories] == [few]
+        assert ('<span class="tag">provisional</span>' in answer.content.decode()) is few
+        told = ravi.get("/api/v1/campaigns/joust/tables/model-categories.json", {"name": name}).json()
+        assert [row["provisional"] for row in told] == [few]
+        words = text_of(answer)
+        assert "a category in which all models together have fewer than 30 votes has no such board" in words
+        assert f"Counted are the battles of this model alone: a rating from fewer than {least}" in words
+
+
+def test_a_style_ratio_of_nothing_to_something_is_0_and_where_there_is_none_it_says_why(joust, signed_in):
+    fjord = next(one for one in joust.competitors if one.name == "Fjord")
+    Response.objects.update(headings=1, emoji=0)
+    Response.objects.filter(competitor=fjord).update(headings=0)
+    texts = signed_in("ravi").get(PAGE, {"name": "Fjord"}).context["page"].texts
+    told = {line.name: (line.mean, line.others, line.ratio) for line in texts.style}
+    assert told["headings"] == ("0.0", "1.0", "0.00")
+    assert told["emoji"] == ("0.0", "0.0", "others have none")

@@ -73,7 +73,7 @@ def test_those_with_a_rating_keep_the_zero_of_the_board(snapshot):
 
 
 def test_a_models_page_and_the_table_taken_away_say_it_too(snapshot, signed_in):
-    assert "law won all 12" in text_of(signed_in("ravi").get("/boards/joust/model/?name=Ember"))
+    assert "law provisional won all 12" in text_of(signed_in("ravi").get("/boards/joust/model/?name=Ember"))
     table = downloads.table_of(snapshot, "categories")
     names = list(table.columns)
     lines = [dict(zip(names, line, strict=True)) for line in table.lines]

@@ -27,6 +27,7 @@ from arena.leaderboards.boards.duels import (
     tie_odds_of,
 )
 from arena.leaderboards.boards.model_texts import Texts, texts_of
+from arena.leaderboards.boards.usable_words import say_usable, why_none
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
 from arena.leaderboards.sentences import say_marked, written
 
@@ -46,6 +47,7 @@ BOARDS = {
     "ties": "count",
     "both_bad": "number",
     "usable": "number",
+    "why_not_usable": "text",
 }
 """Columns of a table's file, here and below: name to kind; a line's `values` stand in their order."""
 OPPONENTS = {
@@ -69,6 +71,7 @@ CATEGORIES = {
     "upper": "number",
     "unbounded": "text",
     "battles": "count",
+    "provisional": "flag",
 }
 HISTORIES = {
     "snapshot": "count",
@@ -118,10 +121,13 @@ class OpponentLine:
 
 @dataclass(frozen=True)
 class CategoryLine:
+    """few: whether so few of its battles stand behind the rating that a board would rank none."""
+
     name: str
     rating: str
     interval: str
     battles: int
+    few: bool
     values: Values
 
 
@@ -158,6 +164,8 @@ class Page:
     texts: Texts | None
     care: board_cautions.Care
     marked: str = ""
+    least: int = 0
+    """Battles of one model below which its rating in a category is provisional."""
 
 
 def find_competitor(boards: Sequence[Leaderboard], name: str) -> Competitor | None:
@@ -175,15 +183,19 @@ def build(campaign: Campaign, boards: Sequence[Leaderboard], competitor: Competi
     main = next((column for column in mine if competitor.pk in column.standings), None)
     has_drawn = board_facts.has_drawn(campaign)
     shown = [column.snapshot for tab in tabs for column in columns[tab.key] if column.snapshot]
+    lines = [line for tab in tabs for line in _boards(tab, columns[tab.key], competitor, has_drawn)]
+    opponents = list(_opponents(main, competitor)) if main else []
+    history = list(_history(main, competitor)) if main else []
+    told = [line.rank for line in lines] + [line.rank for line in history] + [o.verdict for o in opponents]
     return Page(
         competitor=competitor,
         sources=tabs,
         source=source,
         simulated=board_facts.say_simulated(shown),
-        boards=[line for tab in tabs for line in _boards(tab, columns[tab.key], competitor, has_drawn)],
-        opponents=list(_opponents(main, competitor)) if main else [],
+        boards=lines,
+        opponents=opponents,
         categories=list(_categories(main, competitor)) if main else [],
-        history=list(_history(main, competitor)) if main else [],
+        history=history,
         exposure=list(_exposure(campaign, competitor, _newest_cutoff(columns.values()))),
         texts=texts_of(campaign, competitor),
         care=board_cautions.care_of(
@@ -192,7 +204,8 @@ def build(campaign: Campaign, boards: Sequence[Leaderboard], competitor: Competi
             about=[competitor.pk],
             leave={board_cautions.MOVES},
         ),
-        marked=say_marked(shown),
+        marked=say_marked(shown, told),
+        least=int(main.snapshot.options["min_votes"]) if main and main.snapshot else 0,
     )
 
 
@@ -212,7 +225,7 @@ def _boards(
                 interval=_interval(standing.lower, standing.upper),
                 record=_record(standing.wins, standing.losses, standing.ties),
                 both_bad=_("not offered") if not offered else NONE if bad is None else say_share(bad),
-                usable=NONE if standing.usable is None else say_share(standing.usable),
+                usable=say_usable(standing, column.snapshot, offered),
                 values=(
                     tab.key,
                     column.board.name,
@@ -223,6 +236,7 @@ def _boards(
                     standing.ties,
                     bad,
                     standing.usable,
+                    None if standing.usable is not None else why_none(column.snapshot, offered),
                 ),
                 alone=board_facts.say_alone(column.snapshot),
             )
@@ -265,11 +279,14 @@ def _opponents(column: Column, competitor: Competitor) -> Iterator[OpponentLine]
 
 def _categories(column: Column, competitor: Competitor) -> Iterator[CategoryLine]:
     if column.snapshot is not None:
+        least = int(column.snapshot.options["min_votes"])
         for one in column.snapshot.category_ratings.filter(competitor=competitor):
             rating = one.in_words or _points(one.rating)
-            numbers = (one.rating, one.lower, one.upper, one.unbounded, one.battles)
+            few = one.battles < least
+            numbers = (one.rating, one.lower, one.upper, one.unbounded, one.battles, few)
             values = (one.category, column.snapshot.pk, *numbers)
-            yield CategoryLine(one.category, rating, _interval(one.lower, one.upper), one.battles, values)
+            ends = _interval(one.lower, one.upper)
+            yield CategoryLine(one.category, rating, ends, one.battles, few, values)
 
 
 def _history(column: Column, competitor: Competitor) -> Iterator[HistoryLine]:

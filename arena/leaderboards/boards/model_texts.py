@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.db.models import Avg, Count, Q
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from arena.campaigns.models import Campaign
@@ -70,5 +71,8 @@ def texts_of(campaign: Campaign, competitor: Competitor) -> Texts | None:
 
 def _line(feature: str, name: str, mean: float, others: float | None) -> StyleLine:
     ratio = mean / others if others else None
-    said = (f"{mean:,.1f}", NONE if others is None else f"{others:,.1f}", f"{ratio:.2f}" if ratio else NONE)
+    told = (
+        f"{ratio:.2f}" if ratio is not None else _("no others") if others is None else _("others have none")
+    )
+    said = (f"{mean:,.1f}", NONE if others is None else f"{others:,.1f}", told)
     return StyleLine(name, *said, (feature, mean, others, ratio))

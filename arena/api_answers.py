@@ -24,7 +24,9 @@ class ApiAnswer:
         if not request.path.startswith(API):
             return response
         if response.status_code == 404 and response.get("Content-Type", "").startswith("text/html"):
-            words = _("There is no such address; /api/v1/schema/ describes those that there are.")
+            words = _(
+                "There is no such address; /api/v1/ lists those that there are, /api/v1/schema/ for programs."
+            )
             response = JsonResponse({"detail": words}, status=404)
         if "Cache-Control" not in response:
             response["Cache-Control"] = "private, no-store"

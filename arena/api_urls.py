@@ -1,6 +1,7 @@
 from django.urls import include, path
 from rest_framework.routers import SimpleRouter
 
+from arena.api_docs import api_docs
 from arena.api_schema import Schema
 from arena.exchange import api as exchange
 from arena.leaderboards import api as leaderboards
@@ -17,6 +18,8 @@ router.register("calibrations", calibration_api.CalibrationViewSet, basename="ap
 router.register("imports", exchange.ImportViewSet, basename="api-import")
 
 urlpatterns = [
+    path("", api_docs, name="api"),
+    path("docs/", api_docs, name="api-docs"),
     path("", include(router.urls)),
     path(
         "snapshots/<int:pk>/<slug:table>.<slug:kind>",

@@ -126,6 +126,8 @@ def how_told(said: dict[str, Any]) -> How:
 
 
 class ImportViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet):
+    """Files brought in by the teams that the caller administers, with their state and what they held."""
+
     serializer_class = ImportSerializer
     parser_classes = (MultiPartParser,)
     lookup_field = "public_id"

@@ -71,6 +71,11 @@ def rows_of(content: bytes, kind: str) -> list[dict]:
     return json.loads(content) if kind == "json" else pq.read_table(io.BytesIO(content)).to_pylist()
 
 
+def test_a_board_leads_to_the_page_about_the_api(joust, client):
+    publish(joust[0].campaign)
+    assert 'href="/api/v1/"' in client.get("/boards/joust/").content.decode()
+
+
 @pytest.mark.parametrize("kind", ["csv", "json", "parquet"])
 @pytest.mark.parametrize(
     ("table", "count", "columns"),

@@ -51,6 +51,12 @@ class Options:
         return f"127.0.0.1:{self.local_llm_port}"
 
 
+def address() -> str:
+    """Where the site is, as far as settings say; empty where `run --port` may have said otherwise."""
+    port = os.environ.get("PORT", "")
+    return settings.PUBLIC_URL or (f"http://localhost:{Options().port}" if port else "")
+
+
 def listen(host: str, port: int) -> socket.socket:
     """The web server's socket. Held here, it outlives the server: during a restart visitors wait."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -1,4 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
+from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -150,6 +151,33 @@ def test_the_command_makes_an_open_campaign_with_a_guide_of_ones_own(small_campa
     campaign = Campaign.objects.get(slug="spring")
     assert campaign.is_open
     assert campaign.current_guide.text == "Choose **well**."
+
+
+def test_the_command_tells_an_address_only_as_far_as_it_is_known(small_campaign, monkeypatch, settings):
+    def told(slug: str) -> str:
+        said = StringIO()
+        call_command("create_campaign", slug, "--set", "small prompts", stdout=said)
+        return said.getvalue().split()[-1]
+
+    monkeypatch.delenv("PORT", raising=False)
+    settings.PUBLIC_URL = ""
+    assert told("one") == "/campaigns/one/"
+    monkeypatch.setenv("PORT", "8123")
+    assert told("two") == "http://localhost:8123/campaigns/two/"
+    settings.PUBLIC_URL = "https://arena.example.org"
+    assert told("three") == "https://arena.example.org/campaigns/three/"
+
+
+def test_an_open_campaign_by_invitation_offers_its_link_in_sight(signed_in, small_campaign):
+    carol, page = signed_in("carol"), "/campaigns/small/"
+    button = "Make an invite link to send</button>"
+    assert button in carol.get(page).content.decode()
+    assert button not in signed_in("ravi").get(page).content.decode()
+    made = carol.post("/campaigns/small/invites/new/")
+    assert "/join/" in made.context["group_link"] and made.context["group_link"] in made.content.decode()
+    for change in ({"admission": "open"}, {"admission": "invite", "status": "paused"}):
+        Campaign.objects.update(**change)
+        assert button not in carol.get(page).content.decode()
 
 
 def test_the_command_makes_nothing_that_it_cannot_open(small_campaign, tmp_path):

@@ -1,6 +1,5 @@
 from pathlib import Path
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.urls import reverse
@@ -47,8 +46,7 @@ class Command(BaseCommand):
     def say(self, campaign: Campaign) -> str:
         state = " and open" if campaign.is_open else ""
         models = counted(campaign.competitors.count(), "model")
-        address = settings.PUBLIC_URL or f"http://localhost:{programs.Options().port}"
-        page = address + reverse("campaign", args=[campaign.slug])
+        page = programs.address() + reverse("campaign", args=[campaign.slug])
         return f"The campaign “{campaign.slug}” is made{state}, with {models}: {page}"
 
     def read(self, file: Path) -> str:

@@ -3,6 +3,8 @@
 import pytest
 from django.utils.html import escape
 
+from arena.leaderboards.boards.board_cautions import cautions_of
+from arena.leaderboards.boards.caution_codes import weight_of
 from arena.leaderboards.boards.meeting_words import say_meetings
 from arena.leaderboards.charts import drawing
 from arena.leaderboards.defaults import ensure_leaderboards
@@ -10,6 +12,7 @@ from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
 from ratings.warnings_in_words import NO_INTERVAL, THE_MEAN
 from tests.conftest import past_triggers
+from tests.leaderboards.test_board_words import column_of
 from tests.leaderboards.test_boards import text_of
 
 BOARD, CHARTS, REPORT = "/boards/joust/", "/boards/joust/charts/", "/boards/joust/report/"
@@ -175,3 +178,31 @@ def test_a_combined_board_that_fell_back_says_so_once(overall, signed_in):
     words = "No judge is heard here"
     assert pages_that_say(words, signed_in) == {CHARTS, EMBER, GROVE}
     assert pages_that_say("ccording to people alone", signed_in) == {BOARD, REPORT, BOTH, OTHERS}
+
+
+def test_the_gravest_cautions_are_shown_before_those_behind_a_click(overall, signed_in):
+    with_changes(
+        overall,
+        left_out={"excluded_by_check": 3, "unresolved": 2, "no_verdict": 1},
+        distinct_texts=19,
+        models_own_error=5,
+        votes_without_prompt=2,
+        votes_about_blank_responses=7,
+        blank_responses=2,
+        one_sided=0.5,
+    )
+    care = signed_in("ravi").get(BOARD).context["page"].care
+    codes = [one.code for one in care.every]
+    assert codes[:3] == ["rank_sets", "one_sided", "blank_responses"]
+    weights = [weight_of(code) for code in codes[1:]]
+    assert weights == sorted(weights)
+    assert {one.code for one in care.more} & {"own_error", "left_out_excluded_by_check"}
+    assert "(told of pairs with 5 votes or more)" in care.every[1].text
+
+
+def test_features_that_hardly_differ_are_one_caution(voted_campaign):
+    snapshot = take_snapshot(ensure_leaderboards(voted_campaign("joust").campaign)[2]).snapshot
+    names = [coefficient["name"] for coefficient in snapshot.coefficients][:2]
+    snapshot.counts["differing"] = dict.fromkeys(names, 7)
+    (said,) = [one.text for one in cautions_of([column_of(snapshot)]) if one.code == "sparse_feature"]
+    assert said.count("differ in only 7") == 2 and said.endswith("of 600 votes: their worth rests on these.")

@@ -36,12 +36,12 @@ def test_models_that_end_outside_their_band_are_told_with_how_many_would_by_chan
     assert chart_page.say_outside("elo", drawn_rows(2, elo=shuffled)).startswith("Every model ends within")
     shuffled[0]["rating"] = 1041
     said = chart_page.say_outside("elo", drawn_rows(2, elo=shuffled))
-    assert said.startswith("model 0 ends outside its band: in 19 of 20 shuffled orders a model doesn’t")
-    assert "of 2 models about 0.1 would by chance alone" in said
+    assert said.startswith("model 0 ends outside its band, which holds where a model ends in 19 of 20")
+    assert "By chance alone about 0.1 of 2 models would." in said
     many = elo(*[(1000 - n, 1001 - n) for n in range(60)])
     many[3]["rating"], many[9]["rating"] = 900, 1100
     said = chart_page.say_outside("elo", drawn_rows(60, elo=many))
-    assert said.startswith("model 3 and model 9 end outside") and "about 3 would by chance" in said
+    assert said.startswith("model 3 and model 9 end outside") and "about 3 of 60 models would" in said
     assert chart_page.say_outside("wins", drawn_rows(60, elo=many)) == ""
     assert chart_page.say_outside("elo", drawn_rows(2)) == ""
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from django.urls import reverse
 
+from arena.leaderboards.boards.board_facts import say_check
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.snapshot_diff import diff_of
@@ -87,3 +88,11 @@ def test_the_page_says_each_fact_once_and_no_option_that_nobody_chose(two, signe
     assert len(names) == len(set(names))
     assert {"Seed", "Intervals", "Margin, in points"} <= set(names)
     assert "Anchor" not in page
+
+
+def test_it_says_against_what_the_ratings_were_checked_and_how_far_they_differ(two, signed_in):
+    _first, second = two
+    check = second.counts["check"]
+    page = " ".join(signed_in("ravi").get(reverse("snapshot", args=[second.pk])).content.decode().split())
+    assert f"<dt>Checked by other software</dt><dd>yes, checked against {check['engine']}, largest" in page
+    assert say_check(None) == "no"

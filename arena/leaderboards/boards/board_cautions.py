@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from arena.leaderboards import sentences
 from arena.leaderboards.boards.board_rows import Column
 from arena.leaderboards.boards.board_sources import Source
-from arena.leaderboards.boards.caution_codes import code_of
+from arena.leaderboards.boards.caution_codes import code_of, weight_of
 from arena.leaderboards.boards.first_words import about_first
 from arena.leaderboards.boards.meeting_words import about_meetings
 from arena.leaderboards.boards.unranked import why_unranked
@@ -26,6 +26,7 @@ from arena.leaderboards.plans.registration import holds_recorded, models_chosen_
 from arena.leaderboards.plans.registration_words import say_models_chosen
 from arena.leaderboards.style_words import feature
 from arena.percent import percent
+from ratings.composition import SIDES_TELL_FROM
 from ratings.warnings_in_words import ABOUT_SOME, GROUPS
 
 
@@ -79,7 +80,8 @@ def care_of(
     there = [column for column in columns if column.snapshot]
     if not there or source is None:
         return NO_CARE
-    always = list(_always(source, leave))
+    ranked = any(one.rank_lower is not None for column in there for one in column.standings.values())
+    always = list(_always(source, leave if ranked else {*leave, RANKS}))
     found = cautions_of(there, about=about, leave=leave)
     return Care([*always, *found[:shown]], found[shown:])
 
@@ -130,7 +132,7 @@ def cautions_of(
                 where.setdefault(said, []).append(column.board.title)
     return [
         Caution(code, text, "" if len(boards) == len(shown) else sentences.list_names(boards))
-        for (code, text), boards in where.items()
+        for (code, text), boards in sorted(where.items(), key=lambda one: weight_of(one[0][0]))
     ]
 
 
@@ -321,29 +323,36 @@ def _about_votes(column: Column, snapshot: Snapshot, about: Collection[int]) -> 
     if counts.get("one_sided", 0) >= ONE_SIDED:
         if holds_recorded(snapshot.leaderboard.campaign):
             words = _(
-                "In %(share)s of the votes the file always names the same model of the two first. Whether it"
-                " was seen first isn’t known: if so, that it won can’t be told from that."
+                "In %(share)s of the votes the file always names the same model of the two first (told of"
+                " pairs with %(least)d votes or more). Whether it was seen first isn’t known: if so, that it"
+                " won can’t be told from that."
             )
         else:
             words = _(
-                "In %(share)s of the votes the same model of the two always stood first: that it won can’t be"
-                " told from that it was seen first."
+                "In %(share)s of the votes the same model of the two always stood first (told of pairs with"
+                " %(least)d votes or more): that it won can’t be told from that it was seen first."
             )
-        yield "one_sided", words % {"share": percent(counts["one_sided"])}
+        yield "one_sided", words % {"share": percent(counts["one_sided"]), "least": SIDES_TELL_FROM}
+    if sparse := _sparse(snapshot):
+        words = ngettext(
+            "%(features)s of %(all)s vote: their worth rests on these.",
+            "%(features)s of %(all)s votes: their worth rests on these.",
+            counts["votes"],
+        )
+        told = words % {"features": "; ".join(sparse), "all": f"{counts['votes']:,}"}
+        yield "sparse_feature", told[0].upper() + told[1:]
+
+
+def _sparse(snapshot: Snapshot) -> list[str]:
+    """Features of style that hardly differ, as one sentence has them: in how many votes each does."""
+    counts = snapshot.counts
     weighed = {coefficient["name"] for coefficient in snapshot.coefficients}
-    for name, differing in counts.get("differing", {}).items():
-        if name in weighed and differing < SPARSE * counts["votes"]:
-            words = ngettext(
-                "%(feature)s differ in only %(n)s of %(all)s vote: their worth rests on these.",
-                "%(feature)s differ in only %(n)s of %(all)s votes: their worth rests on these.",
-                counts["votes"],
-            )
-            told = words % {
-                "feature": feature(name, counts["length_unit"]),
-                "n": f"{differing:,}",
-                "all": f"{counts['votes']:,}",
-            }
-            yield "sparse_feature", told[0].upper() + told[1:]
+    return [
+        _("%(feature)s differ in only %(n)s")
+        % {"feature": feature(name, counts["length_unit"]), "n": f"{differing:,}"}
+        for name, differing in counts.get("differing", {}).items()
+        if name in weighed and differing < SPARSE * counts["votes"]
+    ]
 
 
 def about_texts(counts: Mapping[str, Any]) -> Iterator[Said]:

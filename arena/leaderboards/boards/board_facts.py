@@ -194,7 +194,8 @@ def terms_of(snapshot: Snapshot, moves: bool = True) -> list[Term]:
                 "rating on hard prompts, or at equal length and format, less the overall one, with the move’s"
                 " own interval, which knows that both boards rest on the same votes. Bold where it leaves out"
                 " 0, each model by itself: of 20 models that don’t move about one is bold by chance. A hard"
-                " move is told against the mean of the models that are well measured on both boards."
+                " move is told against the mean of the models that are well measured on both boards. No"
+                " interval yet: too few votes, raters or prompts to say how sure it is."
             ),
         ),
     ]
@@ -247,6 +248,18 @@ def _check(check: dict | None) -> Fact:
     shown = "< 0.0001" if difference < 0.0001 else f"{difference:.4f}"
     words = _("checked against %(engine)s, largest difference") % {"engine": check["engine"]}
     return Fact(shown, before=words, after=_("points"))
+
+
+def say_check(check: dict | None) -> str:
+    """As an answer to whether the ratings were checked, and against what."""
+    if check is None:
+        return _("no")
+    fact = _check(check)
+    return _("yes, %(before)s %(figure)s %(after)s") % {
+        "before": fact.before,
+        "figure": fact.figure,
+        "after": fact.after,
+    }
 
 
 def worths_of(snapshot: Snapshot | None) -> list[Worth]:

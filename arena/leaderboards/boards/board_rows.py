@@ -149,6 +149,8 @@ class Move:
     lower: float | None = None
     upper: float | None = None
     is_unsure: bool = False
+    none: str = ""
+    """What stands in place of an interval."""
 
     def __str__(self) -> str:
         return signed(self.points) + (sentences.UNSURE if self.is_marked else "")
@@ -165,7 +167,7 @@ class Move:
     @property
     def interval(self) -> str:
         if self.lower is None or self.upper is None:
-            return ""
+            return self.none
         return f"{signed(self.lower)} … {signed(self.upper)}"
 
     @property
@@ -325,7 +327,7 @@ def hard_move(columns: Sequence[Column], competitor: int) -> Move | None:
     standing = hard.standings.get(competitor)
     if standing is not None and standing.move is not None:
         few = any(one.snapshot and sentences.too_few(one.snapshot) for one in (overall, hard))
-        return Move(standing.move, standing.move_lower, standing.move_upper, few)
+        return Move(standing.move, standing.move_lower, standing.move_upper, few, _("no interval yet"))
     before, after = overall.estimate(competitor), hard.estimate(competitor)
     if before is None or after is None or hard.snapshot is None or "moves" in hard.snapshot.counts:
         return None
@@ -336,7 +338,7 @@ def style_move(standing: Standing | None) -> Move | None:
     if standing is None or standing.shift is None:
         return None
     few = sentences.too_few(standing.snapshot) is not None
-    return Move(standing.shift, standing.shift_lower, standing.shift_upper, few)
+    return Move(standing.shift, standing.shift_lower, standing.shift_upper, few, _("no interval yet"))
 
 
 def _win_rate(standing: Standing) -> float:

@@ -54,6 +54,22 @@ OURS = (
 CODES = (*OURS, *(code for _phrase, code in WARNINGS), OTHER)
 """Of a snapshot's cautions; pages about some models alone have more, which say a model's flags in words."""
 
+GRAVE = (
+    *("few_votes", "interim_look", "later_look", "models_chosen", "groups_apart"),
+    *("one_rater", "one_prompt", "too_few_raters", "too_few_prompts", "independent_votes"),
+    *("blank_responses", "sparse_feature", "one_sided"),
+)
+"""Those that a reader must know before any number; a page names them before all others."""
+LIGHT = ("draws", "own_error", "moves_mean", "no_moves", "hub", "met_few")
+"""Those that change little of what is read."""
+
+
+def weight_of(code: str) -> int:
+    """By which cautions are listed, the gravest first; those of one weight stay in order."""
+    if code in GRAVE:
+        return 0
+    return 2 if code in LIGHT or code.startswith("left_out_") else 1
+
 
 def code_of(warning: str) -> str:
     """Of a fit's own warning; `other` for one in words of an older version."""

@@ -94,7 +94,7 @@ LABELS = {
     "anchor_rating": gettext_lazy("mean of the well-measured models"),
     "min_votes": gettext_lazy("votes for a rank"),
     "margin": gettext_lazy("margin, in points"),
-    "check": gettext_lazy("checked by an engine of others"),
+    "check": gettext_lazy("checked by other software"),
 }
 UNSET = {"anchor", "cluster"}
 """For these, nothing is a choice."""

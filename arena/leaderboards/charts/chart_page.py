@@ -253,17 +253,17 @@ def say_outside(name: str, rows: ChartRows) -> str:
     if not outside:
         return _("Every model ends within its band, as in a shuffled order.")
     words = ngettext(
-        "%(names)s ends outside its band: in 19 of 20 shuffled orders a model doesn’t, so of %(all)d models"
-        " about %(chance)s would by chance alone.",
-        "%(names)s end outside their bands: in 19 of 20 shuffled orders a model doesn’t, so of %(all)d models"
-        " about %(chance)s would by chance alone.",
+        "%(names)s ends outside its band, which holds where a model ends in 19 of 20 shuffled orders. By"
+        " chance alone about %(chance)s of %(all)d models would.",
+        "%(names)s end outside their bands, which hold where a model ends in 19 of 20 shuffled orders. By"
+        " chance alone about %(chance)s of %(all)d models would.",
         len(outside),
     )
     chance = BAND_MISSES * len(rows.elo)
     told = words % {
         "names": list_names(outside),
         "all": len(rows.elo),
-        "chance": f"{chance:.0f}" if chance >= 1.5 else f"{chance:.1f}",
+        "chance": f"{chance:.0f}" if chance >= 10 else f"{chance:.2g}",
     }
     if _is_timeless(rows):
         return told

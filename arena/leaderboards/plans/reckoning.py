@@ -256,7 +256,7 @@ def assumptions_of(found: Reckoning) -> list[Assumption]:
     usual = _("assumed, not measured: a middling figure of simulations")
     told = [
         _count(_("models"), found.models, campaign),
-        _count(_("prompts with responses"), found.prompts, campaign),
+        _count(_("prompts with responses, those of one text counted as one"), found.prompts, campaign),
         *_pairs_of(found),
         _count(
             _("votes that count on the board of all prompts"),

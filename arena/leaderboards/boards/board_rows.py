@@ -143,14 +143,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class Move:
-    """Points from the overall board to another, with its interval where one is known; unsure by too few."""
+    """Points from the overall board to another, with its interval or else `none`; unsure by too few."""
 
     points: float
     lower: float | None = None
     upper: float | None = None
     is_unsure: bool = False
     none: str = ""
-    """What stands in place of an interval."""
 
     def __str__(self) -> str:
         return signed(self.points) + (sentences.UNSURE if self.is_marked else "")

@@ -47,7 +47,7 @@ from arena.leaderboards.models import Leaderboard, PairResult, Snapshot
 from arena.leaderboards.plans.asked_tests import OF_PLAN, about_of, asked_tests, of_plan
 from arena.leaderboards.plans.looks import plan_and_look
 from arena.leaderboards.plans.registration_words import address_of_plans, say_registered
-from arena.leaderboards.sentences import say_marked, signed, too_few
+from arena.leaderboards.sentences import say_marked, signed
 
 BOARDS = {
     "source": "text",
@@ -68,12 +68,11 @@ BOARDS = {
     "p_adjusted": "number",
     "p": "number",
     "a_for_b": "text",
-    "too_few": "text",
     **OF_PLAN,
 }
 """Columns of the file of the boards: name to kind; a line's `values` stand in their order.
 
-a_for_b: whether A may stand in place of B · too_few: raters or prompts, where there are too few to answer.
+a_for_b: whether A may stand in place of B; "not yet" where raters or prompts are too few.
 """
 ROUND = (2000, 1000, 500, 200, 100, 50, 20, 10, 5)
 
@@ -318,7 +317,6 @@ def _pair(one: _Found, duel: Duel, choice: Choice, axis: Axis, margin: float) ->
             duel.pair.p_adjusted,
             duel.pair.p,
             answer_of(duel, options_of(duel)[1]).value,
-            too_few(duel.pair.snapshot),
             *of_plan(about_of(duel.pair.snapshot)((duel.pair.first_id, duel.pair.second_id)), duel.asked),
         ),
         own_p="" if duel.pair.p is None else say_p(duel.pair.p),

@@ -37,7 +37,7 @@ from arena.leaderboards.plans.looks import (
 from arena.leaderboards.plans.reckoning import reckon, say_power
 from arena.leaderboards.plans.registration_words import chosen_margin, say_late
 from arena.leaderboards.report.report_draft import Draft, Matter, interval_heading
-from arena.leaderboards.sentences import UNSURE, say_few, too_few
+from arena.leaderboards.sentences import UNSURE, say_few
 
 Verdict = PairResult.Verdict
 PAIRS_SHOWN = 60
@@ -257,7 +257,7 @@ def _values(duel: Duel) -> tuple[Any, ...]:
     ways = _answers(duel, options_of(duel)[1])
     numbers = (*three(duel.estimate), duel.verdict, duel.p_adjusted)
     together = duel.asked.together if duel.asked else None
-    return (*names_of(duel), *numbers, *(way.value for way in ways), too_few(duel.pair.snapshot), together)
+    return (*names_of(duel), *numbers, *(way.value for way in ways), together)
 
 
 ANSWERS = {

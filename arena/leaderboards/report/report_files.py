@@ -59,7 +59,6 @@ FILES = {
         **_PAIR,
         "a_for_b": "text",
         "b_for_a": "text",
-        "too_few": "text",
         "plan_pairs": "count",
     },
     "report-planned": {"what": "text", "planned": "number", "reached": "number"},

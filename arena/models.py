@@ -10,6 +10,7 @@ from arena.corpus.generation_models import GenerationCall, GenerationRecipe, Gen
 from arena.corpus.label_models import LabelCall, LabelChange, LabelRun, SpotCheck
 from arena.corpus.models import Arrival, Competitor, Prompt, PromptSet, Response
 from arena.corpus.redaction_models import Sweep
+from arena.corpus.rename_models import Rename
 from arena.endpoints.models import Call, CallAttempt, Endpoint
 from arena.exchange.export_models import Export
 from arena.exchange.models import Import, Origin
@@ -76,6 +77,7 @@ __all__ = [
     "PromptSet",
     "Rater",
     "Reading",
+    "Rename",
     "ReportText",
     "Response",
     "Retraction",

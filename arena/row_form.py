@@ -85,10 +85,14 @@ class RowForm(forms.ModelForm):
             for name in written:
                 attname = fresh._meta.get_field(name).attname
                 setattr(fresh, attname, given[name])
+            self.about_to_write(fresh)
             fresh.save(update_fields=written + _set_by_themselves(fresh) if written else [])
             self.instance = fresh
             self.save_m2m()
         return fresh
+
+    def about_to_write(self, fresh: Any) -> None:
+        """For forms whose row is told more than its columns."""
 
     def _refuse_changed(self, fresh: models.Model, given: Mapping[str, Any]) -> None:
         now = _values(fresh, {name: _chosen(fresh, name) for name in self._many_of({})})

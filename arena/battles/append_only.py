@@ -1,4 +1,4 @@
-"""Votes, retractions, seals, exclusions: added and never changed; the database refuses, whoever asks.
+"""Votes, retractions, seals, exclusions, renames: added, never changed; the database refuses, whoever asks.
 
 The triggers are made after every migrate, not in a migration: on SQLite a later change of the table makes it
 anew and silently loses them.
@@ -14,12 +14,14 @@ from django.dispatch import receiver
 
 from arena.battles.models import Exclusion, Retraction, Vote
 from arena.battles.seal_models import Seal
+from arena.corpus.rename_models import Rename
 
 # The columns of each that may change all the same.
 APPEND_ONLY: dict[type[models.Model], tuple[str, ...]] = {
     Vote: (),
     Retraction: (),
     Seal: (),
+    Rename: (),
     Exclusion: ("revoked_at", "revoked_by_id", "revoked_because"),
 }
 FUNCTION = "tiltyard_refuse_change"

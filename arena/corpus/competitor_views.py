@@ -45,7 +45,10 @@ def competitor_edit(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 def edit(request: HttpRequest, competitor: Competitor, title: str) -> HttpResponseBase:
     form = CompetitorForm(
-        request.POST if request.method == "POST" else None, instance=competitor, team=competitor.team
+        request.POST if request.method == "POST" else None,
+        instance=competitor,
+        team=competitor.team,
+        by=request.user.get_username(),
     )
     if form.is_bound and form.is_valid() and save_once(form, form.save):
         if _NAMES & set(form.changed_data):

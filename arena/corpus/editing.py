@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -77,17 +76,8 @@ def remove_competitor(competitor: Competitor) -> None:
         fresh = Competitor.objects.select_for_update().filter(pk=competitor.pk).first()
         if fresh is None:
             raise NotEditableError(_("%(name)s has been removed already.") % {"name": competitor.name})
-        if _is_spoken_of(fresh):
+        if fresh.is_spoken_of:
             raise NotEditableError(
                 _("%(name)s has responses or battles: withdraw it instead.") % {"name": fresh.name}
             )
         fresh.delete()
-
-
-def _is_spoken_of(competitor: Competitor) -> bool:
-    """By any row at all, whichever room it is in."""
-    for relation in competitor._meta.related_objects:
-        owner: Any = relation.related_model
-        if owner._base_manager.filter(**{relation.field.name: competitor}).exists():
-            return True
-    return False

@@ -206,13 +206,22 @@ class CompetitorForm(RowForm):
             ),
         }
 
-    def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, team: Team, by: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.by = by
+        if self.instance.pk and self.instance.has_past:
+            self.fields["name"].help_text = _(
+                "It has responses or battles. They stay its own under another name, and every board that"
+                " names it says what it was called before and when that changed."
+            )
         self.initial["aliases"] = "\n".join(self.instance.aliases)
         endpoint = self.fields["endpoint"]
         assert isinstance(endpoint, forms.ModelChoiceField)  # noqa: S101
         endpoint.queryset = Endpoint.objects.filter(team=team).order_by("name")
         self.team = team
+
+    def about_to_write(self, fresh: Competitor) -> None:
+        fresh.saved_by = self.by
 
     def clean_aliases(self) -> list[str]:
         lines = (line.strip() for line in self.cleaned_data["aliases"].splitlines())

@@ -1,6 +1,7 @@
 from collections.abc import Iterable
+from typing import Any
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -182,6 +183,9 @@ class Competitor(Arriving):
     aliases = models.JSONField(default=list, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
+    # Whose form saves it.
+    saved_by = ""
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["team", "name_key"], name="one_competitor_name_per_team")
@@ -194,7 +198,32 @@ class Competitor(Arriving):
         self.name_key = name_key(self.name)
         if update_fields is not None and "name" in update_fields:
             update_fields = {*update_fields, "name_key"}
-        super().save(*args, update_fields=update_fields, **kwargs)
+        with transaction.atomic():
+            if not self._state.adding and (update_fields is None or "name" in update_fields):
+                self._keep_old_name()
+            super().save(*args, update_fields=update_fields, **kwargs)
+
+    def _keep_old_name(self) -> None:
+        """Boards name their models as they are called now: of one that is on any, the name before is kept."""
+        stored = Competitor._base_manager.select_for_update().filter(pk=self.pk)
+        was = stored.values_list("name", flat=True).first()
+        if was is not None and was != self.name and self.has_past:
+            renames: Any = self.renames  # of rename_models
+            renames.create(was=was, became=self.name, by=self.saved_by)
+
+    @property
+    def has_past(self) -> bool:
+        """Whether it has responses, battles, standings: any row of its own, whichever room it is in."""
+        return any(relation.one_to_many and self._is_in(relation) for relation in self._meta.related_objects)
+
+    @property
+    def is_spoken_of(self) -> bool:
+        """By any row at all; a campaign's list of models is one too."""
+        return any(self._is_in(relation) for relation in self._meta.related_objects)
+
+    def _is_in(self, relation: Any) -> bool:
+        named = relation.related_model._base_manager.filter(**{relation.field.name: self})
+        return bool(named.exists())
 
     @property
     def holds_golds(self) -> bool:

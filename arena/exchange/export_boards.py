@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from django.db.models import Prefetch, prefetch_related_objects
 
 from arena.exchange.export_extract import CHUNK, Extract, Rows
+from arena.leaderboards.boards.renamed_models import know_renames
 from arena.leaderboards.boards.snapshot_cautions import cautions_in
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
 from arena.leaderboards.plans.looks import know_looks
@@ -82,6 +83,7 @@ def _told_at_once(taken: Sequence[Snapshot]) -> Iterator[tuple[Snapshot, list[St
     plans: dict[tuple[object, ...], Plans] = {}
     for start in range(0, len(taken), AT_ONCE):
         chunk = taken[start : start + AT_ONCE]
+        know_renames(chunk)
         prefetch_related_objects(chunk, Prefetch("standings", Standing.objects.as_listed()))
         for row in chunk:
             key = row.leaderboard.source, row.leaderboard.judge_id, row.plan_id

@@ -64,7 +64,7 @@ def spot_checks(extract: Extract) -> Rows:
 
 
 def models(extract: Extract) -> Rows:
-    for row in extract.competitors.order_by("pk"):
+    for row in extract.competitors.prefetch_related("renames").order_by("pk"):
         yield {
             "name": row.name,
             "org": row.organisation,
@@ -75,6 +75,11 @@ def models(extract: Extract) -> Rows:
             "aliases": row.aliases,
             "system_prompt": row.system_prompt,
             "parameters": row.parameters,
+            "renames": [
+                {"was": one.was, "became": one.became, "at": one.at.isoformat()}
+                for one in row.renames.all()
+                if one.at <= extract.at
+            ],
         }
 
 

@@ -24,6 +24,7 @@ LEFT_OUT: dict[str, str] = {
     "Competitor.name_key": AGAIN,
     "Competitor.endpoint": HOME,
     "Competitor.created_at": NUMBERS,
+    "Rename.by": ACCOUNTS,
     "Response.arrival": WORK,
     "Response.is_blank": AGAIN,
     "Response.text_hash": AGAIN,

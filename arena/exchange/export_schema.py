@@ -91,6 +91,7 @@ TABLES: tuple[TableSchema, ...] = (
         ("aliases", "texts", ""),
         ("system_prompt", "text", "sent before every prompt when its responses are generated"),
         ("parameters", "json", "of generation"),
+        ("renames", "json", "what it was called before: was, became, and at which time"),
     ),
     table(
         "responses",

@@ -120,7 +120,7 @@ Every table stands in `csv/`, `jsonl/` and `parquet/`; `schema.json` says what e
 To have it all in another Tiltyard, with the same boards: upload the whole .zip there (“Import a file”, “A
 whole campaign”), or run `./tiltyard manage import_campaign FOLDER`, which takes a .zip of any size too. It
 is a draft there, its boards are private and taken anew, its judges can't be asked on; replies of judges,
-their measurements, readings and seals stay here.
+their measurements, readings, seals and models' earlier names stay here.
 
 ## What is not in here
 

@@ -61,6 +61,7 @@ _LATER = {
     "votes": {"prompt_text"},
     "judgments": {"prompt_text"},
     "judges": {"model"},
+    "models": {"renames"},
     "analysis_plans": {"hard_at_least", "reckoned", "pairs"},
 }
 # Whose columns name what they choose from.

@@ -11,6 +11,7 @@ from django.utils.translation import override
 
 from arena.counted import counted
 from arena.instants import say_moment
+from arena.leaderboards.boards.renamed_models import named_then
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.by_hand import by_hand_since_votes, clause_by_hand
 from arena.leaderboards.plans.looks import FINAL, Look, registered_look
@@ -29,6 +30,7 @@ def cite(snapshot: Snapshot) -> str:
         board.name,
         f"Snapshot {snapshot.pk}, {basis} up to {say_moment(snapshot.cutoff)}",
         _registered(snapshot),
+        f"Models renamed since: {renamed}" if (renamed := named_then(snapshot)) else "",
         method_of(snapshot),
         f"Tiltyard {snapshot.code_version.split(' ')[0]}",
         f"SHA-256 of the votes {snapshot.vote_digest}",

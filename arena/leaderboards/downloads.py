@@ -11,6 +11,7 @@ from typing import Any
 
 from django.http import Http404, HttpResponse
 
+from arena.leaderboards.boards.renamed_models import named_then
 from arena.leaderboards.boards.snapshot_cautions import cautions_in
 from arena.leaderboards.models import Snapshot
 from arena.leaderboards.plans.asked_tests import OF_PLAN, about_of, asked_tests, of_plan
@@ -49,6 +50,7 @@ _ORIGIN = {
     "votes_cast": "count",
     "planned_votes": "count",
     "too_few": "text",
+    "renamed": "text",
 }
 _STANDINGS = {
     "rank_lower": "count",
@@ -167,7 +169,8 @@ OF_NEWEST = ("pairs", "categories")
 def table_of(snapshot: Snapshot, name: str) -> Table:
     """Each line says which snapshot it is from, how many of its votes were simulated, which analysis plan it
     is registered under, and whether it is an interim look or the final one; without a plan it explores. And
-    which are too few to rely on its ranks and verdicts, raters or prompts, where pages mark these.
+    which are too few to rely on its ranks and verdicts, raters or prompts, where pages mark these; and what
+    those of its models that were renamed since were called when it was taken.
     """
     columns, lines = _TABLES[name]
     origin = (
@@ -177,6 +180,7 @@ def table_of(snapshot: Snapshot, name: str) -> Table:
         snapshot.counts["simulated"],
         *_registration(snapshot),
         too_few(snapshot),
+        named_then(snapshot),
     )
     return Table(columns | _ORIGIN, [without_blanks((*line, *origin)) for line in lines(snapshot)])
 
@@ -195,9 +199,10 @@ def _registration(snapshot: Snapshot) -> Row:
 
 
 def form_of(snapshot: Snapshot, name: str) -> str:
-    """What a table is made of beside the snapshot's rows and names: its columns; of cautions all they say."""
+    """What a table is made of beside the snapshot's rows and names: its columns, what models were called; of
+    cautions all they say."""
     lines = list(_cautions(snapshot)) if name == "cautions" else []
-    return json.dumps([*_TABLES[name][0], *_ORIGIN, *lines])
+    return json.dumps([*_TABLES[name][0], *_ORIGIN, *lines, named_then(snapshot)])
 
 
 def as_file(table: Table, kind: str) -> bytes:

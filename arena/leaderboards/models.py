@@ -119,6 +119,8 @@ class Snapshot(models.Model):
 
     # False: not known yet. What know_looks found, for many at once.
     known_look: Any = False
+    # None: not known yet. Of its models since it was taken, what know_renames found.
+    known_renames: Any = None
 
     class Meta:
         get_latest_by = "pk"

@@ -14,6 +14,7 @@ from arena.leaderboards import downloads
 from arena.leaderboards.boards import board_facts
 from arena.leaderboards.boards.board_rows import flags_in_words, rank_words
 from arena.leaderboards.boards.option_words import interval_words, option_label, option_words
+from arena.leaderboards.boards.renamed_models import say_renamed_of
 from arena.leaderboards.boards.snapshot_cautions import cautions_in
 from arena.leaderboards.caching import kept_if_public
 from arena.leaderboards.citation import bibtex, cite
@@ -128,6 +129,7 @@ def snapshot_diff(request: HttpRequest, campaign: str, slug: str) -> HttpRespons
             "marked": say_marked(
                 [choice.before, choice.after], [rank for line in lines for rank in line[3:5]]
             ),
+            "renamed": say_renamed_of([choice.after, choice.before]),
             "counts": counts_of(diff),
             "options": options_of(diff),
             "lines": lines,

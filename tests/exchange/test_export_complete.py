@@ -35,6 +35,7 @@ WHERE = {
         "models", "name", "family", "licence", "role", "status", "aliases", "system_prompt", "parameters"
     )
     | {"organisation": "models.org"},
+    "Rename": dict.fromkeys(("competitor", "was", "became", "at"), "models.renames"),
     "Response": same(
         "responses",
         *("sample", "characters", "words", "tokens", "headings", "list_items", "bold", "code_blocks"),

@@ -18,6 +18,7 @@ from arena.leaderboards.boards.board_sources import Source
 from arena.leaderboards.boards.caution_codes import code_of, weight_of
 from arena.leaderboards.boards.first_words import about_first
 from arena.leaderboards.boards.meeting_words import about_meetings
+from arena.leaderboards.boards.renamed_models import say_renamed
 from arena.leaderboards.boards.unranked import why_unranked
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.by_hand import by_hand_since_votes, say_by_hand
@@ -70,18 +71,22 @@ def care_of(
     source: Source | None,
     *,
     about: Collection[int] = (),
+    named: Collection[int] | None = None,
     leave: Collection[str] = (),
     shown: int = SHOWN_CAUTIONS,
 ) -> Care:
     """What the fits of one source's boards warn of and what was left out, each said once.
 
-    about: the models that the page is about, none: all of them · leave: kinds that don't concern it.
+    about: the models that the page is about, none: all of them · named: those it names, unless the same ·
+    leave: kinds that don't concern it.
     """
     there = [column for column in columns if column.snapshot]
     if not there or source is None:
         return NO_CARE
     ranked = any(one.rank_lower is not None for column in there for one in column.standings.values())
-    always = list(_always(source, leave if ranked else {*leave, RANKS}))
+    renamed = say_renamed(there, about if named is None else named)
+    always = [Caution("renamed", *said) for said in renamed]
+    always += _always(source, leave if ranked else {*leave, RANKS})
     found = cautions_of(there, about=about, leave=leave)
     return Care([*always, *found[:shown]], found[shown:])
 

@@ -33,7 +33,7 @@ WARNINGS = (
     ("People's votes alone, for the judge", "judge_not_used"),
 )
 OURS = (
-    *("simulated", "registered", "exploratory", "amended"),
+    *("simulated", "registered", "exploratory", "amended", "renamed"),
     *(
         "rank_sets",
         "one_judge",
@@ -55,7 +55,7 @@ CODES = (*OURS, *(code for _phrase, code in WARNINGS), OTHER)
 """Of a snapshot's cautions; pages about some models alone have more, which say a model's flags in words."""
 
 GRAVE = (
-    *("few_votes", "interim_look", "later_look", "models_chosen", "groups_apart"),
+    *("renamed", "few_votes", "interim_look", "later_look", "models_chosen", "groups_apart"),
     *("one_rater", "one_prompt", "too_few_raters", "too_few_prompts", "independent_votes"),
     *("blank_responses", "sparse_feature", "one_sided"),
 )

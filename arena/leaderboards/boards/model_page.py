@@ -27,6 +27,7 @@ from arena.leaderboards.boards.duels import (
     tie_odds_of,
 )
 from arena.leaderboards.boards.model_texts import Texts, texts_of
+from arena.leaderboards.boards.renamed_models import say_names_before
 from arena.leaderboards.boards.usable_words import say_usable, why_none
 from arena.leaderboards.models import Leaderboard, Snapshot, Standing
 from arena.leaderboards.sentences import say_marked, written
@@ -166,6 +167,7 @@ class Page:
     marked: str = ""
     least: int = 0
     """Battles of one model below which its rating in a category is provisional."""
+    names: Sequence[str] = ()
 
 
 def find_competitor(boards: Sequence[Leaderboard], name: str) -> Competitor | None:
@@ -185,7 +187,8 @@ def build(campaign: Campaign, boards: Sequence[Leaderboard], competitor: Competi
     shown = [column.snapshot for tab in tabs for column in columns[tab.key] if column.snapshot]
     lines = [line for tab in tabs for line in _boards(tab, columns[tab.key], competitor, has_drawn)]
     opponents = list(_opponents(main, competitor)) if main else []
-    history = list(_history(main, competitor)) if main else []
+    standings = list(_standings_of(main, competitor)) if main else []
+    history = list(_history(standings))
     told = [line.rank for line in lines] + [line.rank for line in history] + [o.verdict for o in opponents]
     return Page(
         competitor=competitor,
@@ -202,10 +205,12 @@ def build(campaign: Campaign, boards: Sequence[Leaderboard], competitor: Competi
             [column for column in mine if competitor.pk in column.standings],
             source,
             about=[competitor.pk],
+            named=(),
             leave={board_cautions.MOVES},
         ),
         marked=say_marked(shown, told),
         least=int(main.snapshot.options["min_votes"]) if main and main.snapshot else 0,
+        names=say_names_before(standings[-1]) if standings else (),
     )
 
 
@@ -289,10 +294,14 @@ def _categories(column: Column, competitor: Competitor) -> Iterator[CategoryLine
             yield CategoryLine(one.category, rating, ends, one.battles, few, values)
 
 
-def _history(column: Column, competitor: Competitor) -> Iterator[HistoryLine]:
+def _standings_of(column: Column, competitor: Competitor) -> Iterable[Standing]:
     """The newest first."""
     standings = Standing.objects.filter(snapshot__leaderboard=column.leaderboard, competitor=competitor)
-    for standing in standings.select_related("snapshot").order_by("-snapshot_id")[:HISTORY]:
+    return standings.select_related("snapshot").order_by("-snapshot_id")[:HISTORY]
+
+
+def _history(standings: Iterable[Standing]) -> Iterator[HistoryLine]:
+    for standing in standings:
         ends = _interval(standing.lower, standing.upper)
         yield HistoryLine(
             standing.snapshot,

@@ -22,6 +22,7 @@ from arena.leaderboards.boards.duels import (
     say_won_all,
     three,
 )
+from arena.leaderboards.boards.renamed_models import say_renamed_of
 from arena.leaderboards.models import PairResult, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.asked_pairs import say_changed, say_pairs
@@ -94,6 +95,7 @@ def _answering(column: Column, newest: Snapshot, plan: AnalysisPlan, draft: Draf
             " came after it, isn’t asked."
         )
         draft.say(told % words)
+        draft.say(" ".join(say_renamed_of([final])))
         return final
     told = _(
         "%(board)s: the pairs of the final look, snapshot %(final)d, weren’t kept, so that the registered"

@@ -30,7 +30,7 @@ from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.reading.reading_models import Reading
 from arena.leaderboards.report.report_models import ReportText
 from arena.leaderboards.run_models import SnapshotRun
-from arena.raters.models import Membership, NamesSeen, Rater, Team
+from arena.raters.models import Membership, NamesSeen, Rater, Team, TokenName
 
 __all__ = [
     "AnalysisPlan",
@@ -91,5 +91,6 @@ __all__ = [
     "Standing",
     "Sweep",
     "Team",
+    "TokenName",
     "Vote",
 ]

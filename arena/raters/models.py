@@ -51,6 +51,18 @@ class NamesSeen(models.Model):
         return f"{self.user} saw the names of {self.team}"
 
 
+class TokenName(models.Model):
+    """For what program a person made a token, so that they know which one to revoke."""
+
+    token = models.OneToOneField(
+        "knox.AuthToken", primary_key=True, on_delete=models.CASCADE, related_name="named"
+    )
+    name = models.CharField(max_length=80)
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Rater(models.Model):
     class Admission(models.TextChoices):
         LINK = "link", _("invite link")

@@ -100,6 +100,7 @@ def test_progress_moves_and_the_end_shows_by_itself(phone):
 
 def test_the_page_of_tokens_fits_a_phone(phone):
     phone.goto("/accounts/tokens/")
+    phone.get_by_label("Name").fill("nightly import")
     phone.get_by_role("button", name="Make a token").press("Enter")
     phone.get_by_text("It is shown only now").wait_for()
     assert is_in_order(phone)

@@ -13,6 +13,7 @@ from django.utils import timezone
 from knox.models import AuthToken
 
 from arena.corpus.models import PromptSet
+from arena.raters.models import TokenName
 from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -20,8 +21,8 @@ pytestmark = pytest.mark.django_db
 ADDRESS = "/accounts/tokens/"
 
 
-def make(visitor: Client, days: int = 30) -> str:
-    answer = visitor.post(ADDRESS, {"days": days})
+def make(visitor: Client, name: str = "nightly import") -> str:
+    answer = visitor.post(ADDRESS, {"name": name, "days": 30})
     assert answer.status_code == 200
     return re.search(r">(tilt_[0-9a-f]{64})</textarea>", answer.content.decode())[1]
 
@@ -79,14 +80,14 @@ def test_what_is_no_token_admits_nobody(signed_in, token):
 def test_nobody_has_more_than_twenty(signed_in, cast):
     for _ in range(20):
         AuthToken.objects.create(user=cast.alice)
-    answer = signed_in("alice").post(ADDRESS, {"days": 30})
+    answer = signed_in("alice").post(ADDRESS, {"name": "one more", "days": 30})
     assert answer.status_code == 422 and "revoke one first" in answer.content.decode()
     assert AuthToken.objects.count() == 20
 
 
 @pytest.mark.parametrize("days", ["", "7", "x", "9" * 30])
 def test_only_the_offered_times_are_valid(signed_in, days):
-    assert signed_in("alice").post(ADDRESS, {"days": days}).status_code == 422
+    assert signed_in("alice").post(ADDRESS, {"name": "odd", "days": days}).status_code == 422
     assert not AuthToken.objects.exists()
 
 
@@ -143,3 +144,27 @@ def test_who_may_not_import_is_shown_how_a_board_is_read(signed_in):
     program = Client(headers=token)
     assert program.get(listed).status_code == 200
     assert resolve(one.replace("SLUG", "spring-overall")).url_name == "latest-table"
+
+
+def test_tokens_are_told_apart_by_the_names_their_owner_gave(signed_in):
+    alice = signed_in("alice")
+    first = make(alice, "nightly import")
+    make(alice, "notebook")
+    page = alice.get(ADDRESS).content.decode()
+    row = re.search(r"<tr><th scope=\"row\"><bdi>nightly import</bdi></th><td><code>(\w+)</code>", page)
+    assert row[1] == first[:15]
+    alice.post(f"{ADDRESS}{row[1]}/revoke/")
+    page = alice.get(ADDRESS).content.decode()
+    assert "notebook" in page and "nightly import" not in page
+    assert list(TokenName.objects.values_list("name", flat=True)) == ["notebook"]
+
+
+def test_a_token_made_before_there_were_names_is_listed_by_its_beginning(signed_in, cast):
+    token, _shown = AuthToken.objects.create(user=cast.alice)
+    assert token.token_key in signed_in("alice").get(ADDRESS).content.decode()
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 81])
+def test_a_token_without_a_fitting_name_is_not_made(signed_in, name):
+    assert signed_in("alice").post(ADDRESS, {"name": name, "days": 30}).status_code == 422
+    assert not AuthToken.objects.exists()

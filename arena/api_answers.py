@@ -12,8 +12,8 @@ API = "/api/"
 
 
 class ApiAnswer:
-    """An answer that says nothing of caches is nobody's but the caller's, and an address that there isn't is
-    told in JSON.
+    """An answer that says nothing of caches is nobody's but the caller's, and an error that no view of
+    the API told, or that one didn't foresee, is told in JSON as theirs are.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -23,12 +23,32 @@ class ApiAnswer:
         response = self.get_response(request)
         if not request.path.startswith(API):
             return response
-        if response.status_code == 404 and response.get("Content-Type", "").startswith("text/html"):
-            words = _(
-                "There is no such address; /api/v1/ lists those that there are, /api/v1/schema/ for programs."
-            )
-            response = JsonResponse({"detail": words}, status=404)
+        if response.status_code >= 400 and is_a_page(response):
+            response = tell(response)
         if "Cache-Control" not in response:
             response["Cache-Control"] = "private, no-store"
         patch_vary_headers(response, ["Authorization", "Cookie"])
         return response
+
+
+def is_a_page(response: HttpResponse) -> bool:
+    return response.get("Content-Type", "").startswith("text/")
+
+
+def tell(page: HttpResponse) -> JsonResponse:
+    told = JsonResponse({"detail": say_error(page.status_code)}, status=page.status_code)
+    if "Allow" in page:  # what 405 must name
+        told["Allow"] = page["Allow"]
+    return told
+
+
+def say_error(status: int) -> str:
+    if status == 404:
+        return _(
+            "There is no such address; /api/v1/ lists those that there are, /api/v1/schema/ for programs."
+        )
+    if status == 405:
+        return _("This address takes no such method; /api/v1/ lists what there is.")
+    if status >= 500:
+        return _("The server failed at this request, which its log tells of. Ask whoever runs it.")
+    return _("This request isn't understood; /api/v1/ lists what there is.")

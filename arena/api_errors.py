@@ -19,6 +19,7 @@ MEANINGS = {
     "403": "nobody has signed in, the token isn't known, or the role doesn't suffice",
     "404": "there is no such row, or the caller may not see it",
     "406": "the caller accepts no JSON",
+    "413": "the body is too large; nothing was stored",
     "415": "the body is of another kind",
     "429": "too often; `Retry-After` says how many seconds to wait",
 }
@@ -42,7 +43,7 @@ class SchemaWithErrors(AutoSchema):
         if "{" in self.path or takes_body:
             found.append("404")
         if takes_body:
-            found.append("415")
+            found += ["413", "415"]
         if AllowAny in self.view.permission_classes and self.path.endswith("/schema/"):
             found.remove("403")
         return found

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from drf_spectacular.views import SpectacularAPIView
+from rest_framework.renderers import JSONRenderer
+from rest_framework.response import Response
 
 
 class Schema(SpectacularAPIView):
@@ -13,3 +15,9 @@ class Schema(SpectacularAPIView):
 
     def _get_filename(self, request: Any, version: str) -> str:
         return super()._get_filename(request, "")
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """An error is no schema, and told as everywhere else."""
+        self.request.accepted_renderer = JSONRenderer()
+        self.request.accepted_media_type = JSONRenderer.media_type
+        return super().handle_exception(exc)

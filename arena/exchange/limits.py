@@ -7,11 +7,12 @@ from collections.abc import Callable
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.contrib.auth.views import redirect_to_login
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.urls import resolve
 from django.utils.translation import gettext as _
 
+from arena.api_answers import API
 from arena.exchange.forms import say_too_large
 from arena.exchange.models import Import
 from arena.malformed import refuse
@@ -61,11 +62,18 @@ def _led_on(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
 
 def _too_large(request: HttpRequest, place: str | None, limit: int) -> HttpResponse:
     """With the sections and a way back: whoever sent it may be signed in, though nobody asked yet."""
-    request.user = get_user(request)
     kind = request.GET.get("kind", Import.Kind.PROMPTS) if place == "import-new" else ""
-    words = say_too_large(kind) if kind in Import.Kind.values else ""
-    context = {"limit": limit // MEGABYTE, "words": words}
-    return render(request, "exchange/too_large.html", context, status=413)
+    if kind in Import.Kind.values:
+        words = f"{say_too_large(kind)} {_('Nothing was stored.')}"
+    else:
+        words = _(
+            "At most %(limit)s MB can be uploaded at once here, and nothing was stored. Split the file,"
+            " and send its parts one after the other."
+        ) % {"limit": limit // MEGABYTE}
+    if request.path.startswith(API):
+        return JsonResponse({"detail": words}, status=413)
+    request.user = get_user(request)
+    return render(request, "exchange/too_large.html", {"words": words}, status=413)
 
 
 def _is_a_strangers_form(request: HttpRequest) -> bool:

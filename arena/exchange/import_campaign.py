@@ -169,6 +169,7 @@ def _bring(back: Return, about: Row) -> None:
     bring_plans(back)
     bring_calibrations(back)
     bring_report_text(back, about.get("report"))
+    back.look_at_whole(about)
 
 
 def _new_campaign(back: Return, about: Row) -> Campaign:

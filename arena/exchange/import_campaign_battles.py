@@ -182,6 +182,8 @@ def _vote(back: Return, row: Row) -> Vote:
     if row["vote_id"] in back.voted:
         raise ValueError("the battle has another vote")
     back.voted.add(row["vote_id"])
+    if not back.stores:
+        back.sealed.add(row["number"], row["digest"])
     made = Vote(
         battle_id=fought.pk,
         rater=back.raters[row["rater"]],

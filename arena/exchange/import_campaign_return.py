@@ -25,6 +25,7 @@ from arena.exchange.formats.lines import lines, unstorable
 from arena.exchange.formats.problems import RefusedError, SkippedError
 from arena.exchange.formats.rows import AnyRow
 from arena.exchange.import_campaign_rows import Met, look_at_row
+from arena.exchange.import_campaign_whole import SealedVotes, refuse_broken_seals, refuse_other_counts
 from arena.exchange.insertions import Spool, execute, insertions, reserve
 from arena.exchange.personal import Personal
 from arena.exchange.plans import BATCH
@@ -92,6 +93,7 @@ class Return:
     guides: dict[int, Guide] = field(default_factory=dict)
     golds: dict[int, int] = field(default_factory=dict)
     battles: dict[str, Fought] = field(default_factory=dict)
+    sealed: SealedVotes = field(default_factory=SealedVotes)
     voted: set[str] = field(default_factory=set)  # battles, of which an exclusion may name the vote
     waiting: Spool = field(default_factory=Spool)
     counts: dict[str, int] = field(default_factory=dict)
@@ -138,6 +140,15 @@ class Return:
     def total(self, table: str) -> int:
         with self._path(table).open("rb") as file:
             return sum(1 for _line in file)
+
+    def look_at_whole(self, about: Row) -> None:
+        """When every row has been looked at: none is missing, and votes are those that were sealed."""
+        if not self.stores:
+            refuse_other_counts(about, self._lines_of)
+            refuse_broken_seals(self.folder, self.sealed)
+
+    def _lines_of(self, table: str) -> int:
+        return self.counts[table] if table in self.counts else self.total(table)
 
     def look(self, row: AnyRow) -> None:
         if self.personal:

@@ -16,7 +16,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.battles import exclusions
+from arena.battles import exclusions, seals
 from arena.battles.gold_models import Gold
 from arena.battles.models import Battle, BattleNote, Vote
 from arena.campaigns.models import Campaign
@@ -25,6 +25,7 @@ from arena.corpus.labels import set_labels
 from arena.corpus.models import HARD_CRITERIA, Competitor, Prompt, PromptSet, Response
 from arena.corpus.publishing import content_hash
 from arena.corpus.redaction import redact_prompt, redact_response
+from arena.counted import counted
 from arena.exchange import archive
 from arena.exchange.archive import ABOUT, READ
 from arena.exchange.exports import SUMS, sums
@@ -103,6 +104,9 @@ def export(request, tmp_path, tmp_path_factory) -> Path:
         with transaction.atomic():
             small = used()
             use_all_of_it(small, cast)
+            # All of this is one open transaction, for whose end a seal on PostgreSQL would wait.
+            request.getfixturevalue("monkeypatch").setattr(seals, "_settled", seals._highest)
+            assert seals.seal_votes()
             call_command("export_campaign", small.campaign.slug, "--out", str(whole))
             transaction.set_rollback(True)
         for path in [path for path in whole.rglob("*") if path.is_file()]:
@@ -178,6 +182,11 @@ CHANGED = {
     "an unknown status": ("models", "status", "zz", "known are active"),
     "an unknown role": ("models", "role", "king", "known are contender"),
     "an unknown status of a set": ("prompt_sets", "status", "zz", "known are draft"),
+    "a forged seal": ("seals", "sha256", "0" * 64, "isn't that of the digests of votes"),
+    "a forged seal before": ("seals", "previous_sha256", "0" * 64, "isn't that of the digests of votes"),
+    "a forged digest of a sealed vote": ("votes", "digest", "0" * 64, "isn't that of the digests of votes"),
+    "a seal over nothing": ("seals", "votes", 0, "it is over 0 votes"),
+    "a seal without end": ("seals", "last_vote", "x", "a whole number"),
     "a forged hash of a set": ("prompt_sets", "content_hash", "0" * 64, "that of the set's prompts"),
     "another prompt in a set": ("prompts", "category", "other", "that of the set's prompts"),
     "a forged hash of a guide": ("guides", "sha256", "0" * 64, "that of the guide's text"),
@@ -235,6 +244,32 @@ def test_no_table_is_missing(export, table):
     refused(export, f"jsonl/{table}.jsonl is missing from the export")
 
 
+@pytest.mark.parametrize("table", ["votes", "seals", "notes", "judgments", "spot_checks"])
+def test_a_row_that_was_taken_out_is_missed(export, table):
+    rows = rows_of(export, table)
+    told = counted(len(rows) - 1, "line"), counted(len(rows), "row")
+    write(export, table, rows[:-1])
+    refused(export, f"{table}.jsonl: it has {told[0]}, and campaign.json says {told[1]}")
+
+
+def test_a_row_that_was_put_in_is_one_too_many(export):
+    rows = rows_of(export, "notes")
+    write(export, "notes", [*rows, rows[0] | {"kind": "comment", "text": "slipped in"}])
+    refused(export, "notes.jsonl: it has")
+
+
+def test_a_seal_over_votes_of_other_campaigns_too_says_nothing_about_these(export):
+    (seal,) = rows_of(export, "seals")
+    write(export, "seals", [seal | {"votes": seal["votes"] + 1, "sha256": "0" * 64}])
+    assert planned(export).is_sound
+
+
+def test_of_a_vote_that_was_slipped_under_a_seal_there_is_one_too_many(export):
+    (seal,) = rows_of(export, "seals")
+    write(export, "seals", [seal | {"votes": seal["votes"] - 1}])
+    refused(export, f"it is over {seal['votes'] - 1} votes, and the export holds {seal['votes']} of them")
+
+
 @pytest.mark.parametrize("table", ["analysis_plans", "votes", "prompts", "models", "raters", "responses"])
 @pytest.mark.parametrize(
     "line", [b"null", b"[1]", b"{}", b'{"a": "\xff"}', b"[" * 100_000, b'{"a": ' + b"9" * 5000 + b"}"]
@@ -271,6 +306,11 @@ ABOUT_CHANGED = {
     "an object for a text": lambda told: told | {"report": {"capability": {"x": 1}}},
     "half a pair in a text": lambda told: told | {"report": {"capability": "\ud800"}},
     "an unknown key": lambda told: told | {"team": 2},
+    "no counts": lambda told: {name: value for name, value in told.items() if name != "rows"},
+    "a list for counts": lambda told: told | {"rows": []},
+    "a word for a count": lambda told: told | {"rows": told["rows"] | {"votes": "all"}},
+    "no count of a table": lambda told: told | {"rows": {"votes": told["rows"]["votes"]}},
+    "a count of no table": lambda told: told | {"rows": told["rows"] | {"wishes": 0}},
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db import IntegrityError
 from django.db.models import Exists, Max, OuterRef, Q, Subquery
 from django.utils import timezone
 
@@ -17,6 +18,9 @@ from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.run_models import SnapshotRun
+
+CLAIMED_MEANWHILE = 5
+"""Times that the run of another who asked at this moment may be claimed before it is read."""
 
 
 def request_snapshots(campaign: Campaign) -> list[SnapshotRun]:
@@ -37,8 +41,12 @@ def request_snapshot(leaderboard: Leaderboard, at: datetime | None = None) -> Sn
     if silent:
         return silent
     queued = SnapshotRun.objects.filter(state=SnapshotRun.State.QUEUED)
-    run, _made = queued.get_or_create(leaderboard=leaderboard, defaults=asked)
-    return run
+    for _time in range(CLAIMED_MEANWHILE):
+        try:
+            return queued.get_or_create(leaderboard=leaderboard, defaults=asked)[0]
+        except IntegrityError:
+            continue  # somebody else asked, and a worker claimed theirs before it was read
+    return queued.get_or_create(leaderboard=leaderboard, defaults=asked)[0]
 
 
 def request_due() -> None:

@@ -197,7 +197,7 @@ def test_the_gravest_cautions_are_shown_before_those_behind_a_click(overall, sig
     weights = [weight_of(code) for code in codes[1:]]
     assert weights == sorted(weights)
     assert {one.code for one in care.more} & {"own_error", "left_out_excluded_by_check"}
-    assert "(told of pairs with 5 votes or more)" in care.every[1].text
+    assert "(pairs with fewer than 5 are left out)" in care.every[1].text
 
 
 def test_features_that_hardly_differ_are_one_caution(voted_campaign):

@@ -36,6 +36,7 @@ READ = {
 WITHOUT_FIGURES = {"board-downloads"}
 """Classes of tables that hold no figure but addresses."""
 WITHOUT_FILES = {
+    "api.html": ("parameters of an address",),
     "battles/exclusions.html": ("what is left out", "the roster"),
     "battles/golds.html": ("golds, to edit",),
     "campaigns/guide_edit.html": ("versions of a text",),

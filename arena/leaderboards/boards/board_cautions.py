@@ -328,14 +328,14 @@ def _about_votes(column: Column, snapshot: Snapshot, about: Collection[int]) -> 
     if counts.get("one_sided", 0) >= ONE_SIDED:
         if holds_recorded(snapshot.leaderboard.campaign):
             words = _(
-                "In %(share)s of the votes the file always names the same model of the two first (told of"
-                " pairs with %(least)d votes or more). Whether it was seen first isn’t known: if so, that it"
-                " won can’t be told from that."
+                "In %(share)s of the votes the file always names the same model of the two first (pairs"
+                " with fewer than %(least)d are left out). Whether it was seen first isn’t known: if so, that"
+                " it won can’t be told from that."
             )
         else:
             words = _(
-                "In %(share)s of the votes the same model of the two always stood first (told of pairs with"
-                " %(least)d votes or more): that it won can’t be told from that it was seen first."
+                "In %(share)s of the votes the same model of the two always stood first (pairs with fewer"
+                " than %(least)d are left out): that it won can’t be told from that it was seen first."
             )
         yield "one_sided", words % {"share": percent(counts["one_sided"]), "least": SIDES_TELL_FROM}
     if sparse := _sparse(snapshot):

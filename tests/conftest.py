@@ -314,9 +314,12 @@ def make_campaign(db, make_response):
             "opened_at": timezone.now(),
             "repeat_share": 0,
         }
-        campaign = Campaign.objects.create(team=team, slug=slug, **(options | fields))
+        # Chosen before it opens, as people do.
+        campaign = Campaign.objects.create(team=team, slug=slug, **(options | fields | {"opened_at": None}))
         campaign.prompt_sets.add(prompt_set)
         campaign.competitors.add(*competitors)
+        campaign.opened_at = (options | fields)["opened_at"]
+        campaign.save(update_fields=["opened_at"])
         guide = Guide.objects.create(
             campaign=campaign,
             version=1,

@@ -65,6 +65,7 @@ def voted_campaign(make_campaign):
         team = small.campaign.team
         competitors = [Competitor.objects.get_or_create(team=team, name=name)[0] for name in NAMES]
         small.campaign.competitors.add(*competitors)
+        small.campaign.choices.all().delete()  # they are its models from the start
         responses = write_responses(rng, small.prompts, competitors)
         small = replace(small, competitors=competitors, responses=responses)
         record(small, rng, votes, raters, *(dated or (timezone.now() - timedelta(days=1), 1)))

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from arena.campaigns.admission import SESSION_KEY, joined_campaigns
@@ -15,6 +14,7 @@ from arena.leaderboards.boards.board_list import Listed, say_votes
 from arena.leaderboards.boards.board_rows import first_of
 from arena.leaderboards.boards.board_sources import opening_of, source_of
 from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.simulated_words import simulated_in
 from arena.raters.access import User, objects_for, teams_of
 from arena.raters.models import Role
 from arena.to_do import tasks_for
@@ -89,7 +89,7 @@ def newest_boards(user: User) -> list[Listed]:
 
 def listed(snapshot: Snapshot) -> Listed:
     first = first_of(snapshot.standings.select_related("competitor"), snapshot)
-    simulated = _("simulated votes") if snapshot.counts["simulated"] else ""
+    simulated = simulated_in(snapshot.counts).tag
     opening = opening_of(source_of(snapshot.leaderboard), snapshot, simulated=False)
     said = sentences.compose(opening, first.say_top())
     return Listed(snapshot.leaderboard.campaign, snapshot, said, say_votes(snapshot), simulated)

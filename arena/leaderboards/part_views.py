@@ -23,6 +23,7 @@ from arena.leaderboards.part import KEYS, say_part, told_elsewhere
 from arena.leaderboards.part_forms import PartForm
 from arena.leaderboards.run_models import SnapshotRun
 from arena.leaderboards.schedule import request_snapshot
+from arena.leaderboards.simulated_words import simulated_in
 from arena.leaderboards.understood import understands
 from arena.raters import access
 from arena.raters.models import Role
@@ -141,7 +142,7 @@ def listed(board: Leaderboard) -> Listed:
         whose=", ".join(said),
         snapshot=snapshot,
         votes=say_votes(snapshot) if snapshot else "",
-        simulated=_("simulated votes") if snapshot and snapshot.counts["simulated"] else "",
+        simulated=simulated_in(snapshot.counts).tag if snapshot else "",
         state=str(SnapshotRun.State(run.state).label) if run and not ended_well else "",
         reason=run.reason if run and not ended_well else "",
         is_open=run is not None and run.state in SnapshotRun.OPEN,

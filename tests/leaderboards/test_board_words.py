@@ -20,6 +20,7 @@ from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.registration_words import say_registered
+from arena.leaderboards.simulated_words import Simulated
 from tests.conftest import past_triggers
 from tests.leaderboards.test_boards import change_counts, text_of
 
@@ -38,10 +39,58 @@ def with_counts(**counts):
 
 def test_a_sentence_says_both_that_votes_are_simulated_and_whose_judgment_it_is():
     assert board_sources.opening_of(PEOPLE, with_counts(), simulated=False) == ""
-    assert board_sources.opening_of(PEOPLE, with_counts(), simulated=True) == "in simulated votes, "
-    helped = with_counts(combined={"used": True})
+    all_of_them = {"simulated": 600, "votes": 600}
+    assert board_sources.opening_of(PEOPLE, with_counts(**all_of_them), simulated=True) == (
+        "in simulated votes, "
+    )
+    helped = with_counts(combined={"used": True}, **all_of_them)
     expected = "in simulated votes, according to people, with the help of judges, "
     assert board_sources.opening_of(HELPED, helped, simulated=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("counts", "opening", "tag", "said", "meaning"),
+    [
+        ((0, 12), "", "", "", "Tastes differ."),
+        (
+            *((600, 600), "in simulated votes, ", "simulated votes"),
+            "All 600 votes here are simulated. They say nothing about any model.",
+            "In simulated votes that says nothing about the guide.",
+        ),
+        (
+            *((600, 612), "in mostly simulated votes, ", "mostly simulated votes"),
+            "600 of the 612 votes here are simulated.",
+            "In mostly simulated votes that says next to nothing about the guide.",
+        ),
+        (
+            *((1, 612), "in partly simulated votes, ", "partly simulated votes"),
+            "1 of the 612 votes here is simulated.",
+            "Tastes differ. Some of these votes are simulated.",
+        ),
+    ],
+)
+def test_votes_that_are_simulated_in_part_are_told_as_such(counts, opening, tag, said, meaning):
+    found = Simulated(*counts)
+    snapshot = with_counts(simulated=counts[0], votes=counts[1])
+    assert board_sources.opening_of(PEOPLE, snapshot, simulated=True) == opening
+    assert (found.tag, found.say("any model")) == (tag, said)
+    assert found.say_meaning("Tastes differ.", "the guide") == meaning
+
+
+def test_the_pages_of_a_campaign_tell_the_same_of_votes_that_are_simulated_in_part(
+    voted_campaign, cast, cast_vote, signed_in
+):
+    small = voted_campaign("joust")
+    for prompt in small.prompts[:2]:
+        cast_vote(small, prompt, "Ember", "Fjord", "tie", cast.alice_rater)
+    take_snapshot(ensure_leaderboards(small.campaign)[0])
+    campaign_agreement.compute(small.campaign)
+    ravi = signed_in("ravi")
+    for path in ("/boards/joust/?board=overall", "/boards/joust/agreement/", "/boards/joust/report/"):
+        page = text_of(ravi.get(path))
+        assert "600 of the 602 votes here are simulated." in page, path
+        assert "All 600" not in page
+    assert "In mostly simulated votes, " in text_of(ravi.get("/boards/joust/?board=overall"))
 
 
 def test_a_board_that_fell_back_to_people_says_so():
@@ -222,8 +271,8 @@ def test_agreement_in_simulated_votes_is_labelled(voted_campaign, signed_in):
     small = voted_campaign("joust")
     campaign_agreement.compute(small.campaign)
     page = text_of(signed_in("ravi").get("/boards/joust/agreement/"))
-    assert "Votes in these figures are simulated." in page
-    assert "the guide, or the rubric, can be read in more than one way" not in page
+    assert "All 600 votes here are simulated. They say nothing about any rater." in page
+    assert "can be read in more than one way" not in page
 
 
 def test_a_judges_sentence_beside_simulated_votes_isnt_called_simulated(overall):

@@ -9,6 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from arena.leaderboards.agreement.agreement_words import say_cannot_stand_in, say_people_differ
 from arena.leaderboards.agreement.card_models import JudgeCard
 from arena.leaderboards.agreement.card_rows import (
     AgreementRow,
@@ -26,6 +27,7 @@ from arena.leaderboards.agreement.judge_figures import (
     level_of,
 )
 from arena.leaderboards.boards.board_cautions import about_texts
+from arena.leaderboards.simulated_words import Simulated
 from arena.percent import percent
 
 Plain = dict[str, Any]
@@ -311,10 +313,14 @@ def _about_people(found: Plain | None) -> Iterator[str]:
     if found is None:
         yield _("No vote stands on a battle that it decided: its agreement with people isn't known.")
         return
+    simulated = Simulated(found["simulated"], int(found["votes"]["every"]["n"]))
     if found["simulated"]:
-        yield _("%(n)s of the votes it is held against are simulated. They say nothing about people.") % {
-            "n": f"{found['simulated']:,}"
-        }
+        words = ngettext(
+            "%(n)s of the %(all)s votes it is held against is simulated. It says nothing about people.",
+            "%(n)s of the %(all)s votes it is held against are simulated. They say nothing about people.",
+            simulated.votes,
+        )
+        yield words % {"n": f"{simulated.votes:,}", "all": f"{simulated.of:,}"}
     prompts = found["votes"]["every"]["clusters"]
     if prompts < FEW_PROMPTS:
         words = ngettext(
@@ -327,13 +333,22 @@ def _about_people(found: Plain | None) -> Iterator[str]:
     kappa = people and people["kappa"]
     level = level_of(kappa, found["ambiguous_below"])
     if kappa and level:
-        little = _("People agree little with each other (κ %(kappa)s): the guide may be ambiguous.")
+        little = _("People agree little with each other (κ %(kappa)s).")
         open_ = _("Whether people agree well with each other isn’t settled (κ %(kappa)s).")
-        yield (little if level == LOW else open_) % {"kappa": kappa_with_ends(kappa)}
+        told = (little if level == LOW else open_) % {"kappa": kappa_with_ends(kappa)}
+        yield f"{told} {say_people_differ(simulated)}" if level == LOW else told
+    yield from _about_own_kappa(found, simulated, level)
     mine, longer = found["votes"]["every"]["estimate"], found["longer"]["every"]["estimate"]
     if mine <= longer:
         words = _("Taking the longer one agrees with people at least as often: %(longer)s against %(mine)s.")
         yield words % {"longer": tenths(longer), "mine": tenths(mine)}
+
+
+def _about_own_kappa(found: Plain, simulated: Simulated, among_people: str) -> Iterator[str]:
+    kappa = found["votes"]["kappa"]
+    if kappa and level_of(kappa, found["ambiguous_below"]) == LOW:
+        told = _("It agrees little with people (κ %(kappa)s).") % {"kappa": kappa_with_ends(kappa)}
+        yield f"{told} {say_cannot_stand_in(1, among_people, simulated)}"
 
 
 def _about_bias(figures: Plain) -> Iterator[str]:

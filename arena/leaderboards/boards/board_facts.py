@@ -13,6 +13,7 @@ from arena.corpus.models import HARD_AT_LEAST, HARD_CRITERIA
 from arena.leaderboards import sentences
 from arena.leaderboards.models import Snapshot
 from arena.leaderboards.sentences import signed
+from arena.leaderboards.simulated_words import simulated_in
 from arena.leaderboards.snapshot_counts import design_effect_of, say_no_spread
 from arena.leaderboards.style_words import Worth, worth_of
 from arena.percent import percent
@@ -50,23 +51,8 @@ class CoefficientRow:
 
 def say_simulated(snapshots: Sequence[Snapshot]) -> str:
     """Loud wherever such votes are shown; empty when there are none."""
-    for snapshot in snapshots:
-        simulated, votes = snapshot.counts["simulated"], snapshot.counts["votes"]
-        if simulated == votes > 0:
-            words = ngettext(
-                "The one vote here is simulated. It says nothing about any model.",
-                "All %(n)s votes here are simulated. They say nothing about any model.",
-                votes,
-            )
-            return words % {"n": f"{votes:,}"}
-        if simulated:
-            words = ngettext(
-                "%(n)s of the %(all)s votes here is simulated.",
-                "%(n)s of the %(all)s votes here are simulated.",
-                simulated,
-            )
-            return words % {"n": f"{simulated:,}", "all": f"{votes:,}"}
-    return ""
+    told = (simulated_in(snapshot.counts).say(_("any model")) for snapshot in snapshots)
+    return next(filter(None, told), "")
 
 
 def has_drawn(campaign: Campaign) -> bool:

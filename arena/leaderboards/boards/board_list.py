@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from arena.campaigns.models import Campaign
@@ -13,6 +12,7 @@ from arena.leaderboards import sentences
 from arena.leaderboards.boards.board_rows import first_of
 from arena.leaderboards.boards.board_sources import opening_of, source_of
 from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.simulated_words import simulated_in
 from arena.raters.access import User, teams_of
 from arena.raters.models import Role
 
@@ -50,7 +50,7 @@ def _listed(campaign: Campaign, boards: QuerySet[Leaderboard]) -> Listed:
         snapshot,
         sentence=sentences.compose(opening, first.say_top()),
         votes=say_votes(snapshot),
-        simulated=_("simulated votes") if snapshot.counts["simulated"] else "",
+        simulated=simulated_in(snapshot.counts).tag,
     )
 
 

@@ -12,6 +12,7 @@ from arena.judging.models import Judge
 from arena.leaderboards.boards.board_rows import Column, find_column
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.simulated_words import simulated_in
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,11 @@ class Source:
 def opening_of(
     source: Source, snapshot: Snapshot | None, simulated: bool, beside_others: bool = False
 ) -> str:
-    """What a sentence begins with: that the votes are simulated, and whose judgment it is.
+    """What a sentence begins with: how far the votes are simulated, and whose judgment it is.
 
     beside_others: figures of further sources stand on the same page; people are named too then.
     """
-    label = _("in simulated votes, ") if simulated else ""
+    label = simulated_in(snapshot.counts).opening if simulated and snapshot is not None else ""
     if snapshot is not None and not snapshot.counts.get("combined", {"used": True})["used"]:
         return label + _("according to people alone, ")
     if beside_others and source.kind == Leaderboard.Source.RATERS:

@@ -14,6 +14,7 @@ from arena.leaderboards.boards.duels import tie_odds_of
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.fitting.elo_track import EloTrack
 from arena.leaderboards.models import CategoryRating, Snapshot, Standing
+from arena.leaderboards.simulated_words import simulated_in
 from arena.leaderboards.style_words import worth_of
 from ratings.scale import expected_score
 
@@ -56,7 +57,8 @@ def rows_of(snapshot: Snapshot, track: EloTrack | None = None) -> ChartRows:
     ]
     order = {name: place for place, name in enumerate(names.values())}
     cells = sorted(_cells(snapshot, names), key=lambda cell: (order[cell["model"]], order[cell["against"]]))
-    simulated = ", simulated votes" if snapshot.counts["simulated"] else ""
+    tag = simulated_in(snapshot.counts).tag
+    simulated = f", {tag}" if tag else ""
     return ChartRows(
         f"{snapshot.leaderboard.name}, snapshot {snapshot.pk}{simulated}",
         list(names.values()),

@@ -25,7 +25,7 @@ from arena.leaderboards.plans.looks import LATER, registered_look, say_look
 from arena.leaderboards.plans.registration_words import say_late
 from arena.leaderboards.reading.reader_page import failure_values, failures_by_model, read_competitor
 from arena.leaderboards.reading.reading_models import Reading
-from arena.leaderboards.report.report_agreement import say_agreement
+from arena.leaderboards.report.report_agreement import lay_out_agreement
 from arena.leaderboards.report.report_answer import answer
 from arena.leaderboards.report.report_draft import Block, Draft, Matter, interval_heading, say_day
 from arena.leaderboards.report.report_open import list_endless, list_open
@@ -121,7 +121,7 @@ def _headline(matter: Matter, draft: Draft) -> None:
     )
     draft.say(matter.page.marked)
     _draw(matter, draft, "ratings")
-    say_agreement(matter, draft)
+    lay_out_agreement(matter, draft)
 
 
 def _later(matter: Matter) -> str:

@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest
 from rest_framework.exceptions import ValidationError
 
 from arena.campaigns.models import Campaign
-from arena.leaderboards.agreement.agreement_views import say_simulated
+from arena.leaderboards.agreement.agreement_words import say_simulated
 from arena.leaderboards.plans import plan, plan_views, reckoning
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.tables.board_tables import values

@@ -10,7 +10,12 @@ from arena.campaigns.models import Campaign
 from arena.judging import probing
 from arena.judging.models import Judge, JudgeRun
 from arena.leaderboards import part_views
-from arena.leaderboards.agreement import agreement_views, card_page, judge_calibration_page
+from arena.leaderboards.agreement import (
+    agreement_views,
+    agreement_words,
+    card_page,
+    judge_calibration_page,
+)
 from arena.leaderboards.agreement.card_rows import VALUES, columns_of
 from arena.leaderboards.agreement.judge_calibration_views import own
 from arena.leaderboards.reading import reader_page
@@ -33,7 +38,7 @@ def _agreement(request: HttpRequest, campaign: str) -> Read:
         "agreement": values(tables.lines),
         "agreement-categories": [(name, *line.values) for name, lines in tables.categories for line in lines],
     }
-    return Read(rows, simulated=bool(agreement_views.say_simulated(found)))
+    return Read(rows, simulated=bool(agreement_words.say_simulated(found)))
 
 
 def _reader(request: HttpRequest, campaign: str) -> Read:
@@ -43,7 +48,7 @@ def _reader(request: HttpRequest, campaign: str) -> Read:
         "reader-failures": list(reader_page.failure_values(failures, failure_lines)),
         "reader-reasons": list(reader_page.reason_values(*reader_page.reasons_by_model(read))),
     }
-    return Read(rows, simulated=bool(agreement_views.say_simulated(read)))
+    return Read(rows, simulated=bool(agreement_words.say_simulated(read)))
 
 
 def _card(request: HttpRequest, campaign: str) -> Read:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, ngettext_lazy
 
 from arena.leaderboards.models import Leaderboard, Snapshot
+from arena.leaderboards.row_words import in_rows
 from ratings.style_left_out import LeftOut, Why, together
 
 NAMED = 3
@@ -235,12 +236,12 @@ def say_nothing(leaderboard: Leaderboard, left_out: Mapping[str, int]) -> str:
         first = _("No two responses have been judged by two judges yet.")
     else:
         first = _("There is no vote yet.")
-    return " ".join([first, *say_left_out(left_out)])
+    return " ".join([in_rows(first, leaderboard.is_judged), *say_left_out(left_out, leaderboard.is_judged)])
 
 
-def say_no_style(votes: int, left_out: Sequence[LeftOut]) -> str:
+def say_no_style(votes: int, left_out: Sequence[LeftOut], judged: bool = False) -> str:
     """Why a style-controlled board would only repeat the plain one: in sum, and by feature."""
-    counted = ngettext("%(n)s vote", "%(n)s votes", votes) % {"n": f"{votes:,}"}
+    counted = in_rows(ngettext("%(n)s vote", "%(n)s votes", votes), judged) % {"n": f"{votes:,}"}
     why = {one.why for one in left_out}
     why = why - {Why.SAME} or why
     if why <= {Why.SAME}:
@@ -257,9 +258,9 @@ def say_no_style(votes: int, left_out: Sequence[LeftOut]) -> str:
     return " ".join([first % {"votes": counted}, *(one.sentence() for one in together(left_out))])
 
 
-def say_unsettled(votes: int, unjudged: bool = False) -> str:
+def say_unsettled(votes: int, unjudged: bool = False, judged: bool = False) -> str:
     """`unjudged`: of a board that judges were to help with, and didn't."""
-    counted = ngettext("%(n)s vote", "%(n)s votes", votes) % {"n": f"{votes:,}"}
+    counted = in_rows(ngettext("%(n)s vote", "%(n)s votes", votes), judged) % {"n": f"{votes:,}"}
     if unjudged:
         return _("No judged battles yet: people's %(votes)s alone don't settle these ratings.") % {
             "votes": counted
@@ -278,12 +279,12 @@ def say_others_write() -> str:
     )
 
 
-def say_left_out(left_out: Mapping[str, int]) -> list[str]:
+def say_left_out(left_out: Mapping[str, int], judged: bool = False) -> list[str]:
     """One sentence for each kind of row that isn't in. An unknown kind is an error, not silence."""
     sentences = []
     for reason, count in left_out.items():
         one, many = LEFT_OUT[reason]
-        sentences.append(ngettext(one, many, count) % {"n": f"{count:,}"})
+        sentences.append(in_rows(ngettext(one, many, count), judged) % {"n": f"{count:,}"})
     return sentences
 
 

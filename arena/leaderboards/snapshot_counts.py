@@ -23,9 +23,18 @@ def counts_of(snapshot: Snapshot) -> dict[str, Any]:
         counts |= {"design_effect_unknown": say_no_spread()}
     if board.source != Leaderboard.Source.JUDGE or counts.get("unstable"):
         return counts
-    judged = Judgment.objects.filter(run__campaign=board.campaign_id, judge=board.judge_id)
-    is_known = stability.is_known(judged.filter(resolved_at__lte=snapshot.cutoff))
-    return counts if is_known else counts | {"unstable": None}
+    return counts if knows_both_orders(snapshot) else counts | {"unstable": None}
+
+
+def knows_both_orders(snapshot: Snapshot) -> bool:
+    """Of a board of judges: is it known that they were asked in both orders? A file may not say it."""
+    if snapshot.counts.get("unstable"):
+        return True
+    board = snapshot.leaderboard
+    judged = Judgment.objects.filter(run__campaign=board.campaign_id, resolved_at__lte=snapshot.cutoff)
+    if board.source == Leaderboard.Source.JUDGE:
+        judged = judged.filter(judge=board.judge_id)
+    return stability.is_known(judged)
 
 
 def design_effect_of(snapshot: Snapshot) -> float | None:

@@ -87,7 +87,7 @@ def say_typical(worths: Sequence[Worth]) -> str:
     if not told:
         return ""
     words = _(
-        "A typical difference (the root mean square over the votes of the difference divided by the sum):"
-        " one response has so much more than the other: %(features)s."
+        "A typical difference (the root mean square, over the battles that count, of the difference divided"
+        " by the sum): one response has so much more than the other: %(features)s."
     )
     return words % {"features": ", ".join(told)}

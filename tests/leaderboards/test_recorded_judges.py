@@ -16,10 +16,15 @@ from arena.campaigns.models import Campaign
 from arena.judging import calibration
 from arena.judging.models import Judge, JudgeRun
 from arena.leaderboards.agreement import campaign_agreement, judge_card
+from arena.leaderboards.boards import board_facts
+from arena.leaderboards.boards.board_cautions import say_blank
 from arena.leaderboards.fitting.snapshots import take_snapshot
 from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.report import report
 from arena.leaderboards.report.report_models import ReportText
+from arena.leaderboards.run_models import SnapshotRun
+from arena.leaderboards.sentences import say_left_out, say_no_style
+from arena.management.commands.take_snapshots import describe
 
 pytestmark = pytest.mark.django_db
 
@@ -183,3 +188,53 @@ def test_findings_that_say_how_the_orders_came_out_are_told(tmp_path, signed_in,
     runs, run = run_pages(signed_in("carol"))
     assert told in run and UNKNOWN_ORDER not in run
     assert "not known" not in runs
+
+
+def board_by_sage(tmp_path, header: str, *rows: str):
+    findings(tmp_path, header, *rows)
+    board = Leaderboard.objects.create(
+        campaign=Campaign.objects.get(),
+        slug="by-sage",
+        name="By sage",
+        source="judge",
+        judge=Judge.objects.get(),
+    )
+    return take_snapshot(board).snapshot
+
+
+ALWAYS_ASH = [f"{n},Ash,Birch,{('model_a', 'model_b', 'tie')[n % 3]},sage" for n in range(12)]
+
+
+def test_a_judges_file_in_which_one_model_stands_first_says_that_the_order_isnt_known(tmp_path, signed_in):
+    snapshot = board_by_sage(tmp_path, "", *ALWAYS_ASH)
+    page = signed_in("carol").get("/boards/told/?board=overall").content.decode().replace("\u00a0", " ")
+    said = (
+        "In 100 % of the judgments the file always names the same model of the two first (told of pairs with"
+        " 5 judgments or more). Whether the judge was asked in both orders isn’t known"
+    )
+    assert said in page
+    assert "always stood first" not in page
+    assert "Fewer than 100 judgments" in page and "no judgment names its prompt" in page
+    strip = " ".join(fact.after for fact in board_facts.facts_of(snapshot))
+    assert "both bad" not in strip and "orders that disagree" not in strip and "ties count" in strip
+
+
+def test_of_a_judge_known_to_be_asked_in_both_orders_no_side_is_spoken_of(tmp_path, signed_in):
+    snapshot = board_by_sage(tmp_path, ",flip", *(f"{row},none" for row in ALWAYS_ASH))
+    page = signed_in("carol").get("/boards/told/?board=overall").content.decode()
+    assert snapshot.counts["one_sided"] == 1
+    assert "model of the two" not in page
+    strip = " ".join(fact.after for fact in board_facts.facts_of(snapshot))
+    assert "orders that disagree" in strip and "both bad" not in strip
+
+
+def test_what_a_judges_board_counts_are_judgments(tmp_path):
+    words = say_left_out({"hardness_unknown": 1040, "not_in_part": 1}, judged=True)
+    assert words == [
+        "1,040 judgments are about prompts of which nobody has said whether they are hard; they are not in.",
+        "1 judgment is outside this part.",
+    ]
+    assert say_blank(4, 1, judged=True).startswith("4 judgments are about one empty response")
+    assert say_no_style(974, [], judged=True).startswith("There is no style to control for: in 974 judgments")
+    run = SnapshotRun.objects.get(snapshot=board_by_sage(tmp_path, "", *ALWAYS_ASH))
+    assert ", 12 judgments, 2 models" in describe(run)

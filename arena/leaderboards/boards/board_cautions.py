@@ -19,15 +19,16 @@ from arena.leaderboards.boards.caution_codes import code_of, weight_of
 from arena.leaderboards.boards.first_words import about_first
 from arena.leaderboards.boards.meeting_words import about_meetings
 from arena.leaderboards.boards.renamed_models import say_renamed
+from arena.leaderboards.boards.side_words import about_sides
 from arena.leaderboards.boards.unranked import why_unranked
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.by_hand import by_hand_since_votes, say_by_hand
 from arena.leaderboards.plans.looks import other_look, say_other
-from arena.leaderboards.plans.registration import holds_recorded, models_chosen_since_votes
+from arena.leaderboards.plans.registration import models_chosen_since_votes
 from arena.leaderboards.plans.registration_words import say_models_chosen
+from arena.leaderboards.row_words import in_rows
 from arena.leaderboards.style_words import feature
 from arena.percent import percent
-from ratings.composition import SIDES_TELL_FROM
 from ratings.warnings_in_words import ABOUT_SOME, GROUPS
 
 
@@ -127,6 +128,7 @@ def cautions_of(
     for column in shown:
         if column.snapshot and column.snapshot.counts["votes"] < FEW_VOTES:
             few = _("Fewer than 100 votes: take every number for a sketch.")
+            few = in_rows(few, column.snapshot.leaderboard.is_judged)
             where.setdefault(("few_votes", few), []).append(column.board.title)
     for column in shown:
         if column.snapshot:
@@ -144,7 +146,7 @@ def cautions_of(
 def _cautions(
     column: Column, snapshot: Snapshot, about: Collection[int], leave: Collection[str]
 ) -> Iterator[Said]:
-    counts = snapshot.counts
+    counts, judged = snapshot.counts, snapshot.leaderboard.is_judged
     if (look := other_look(snapshot)) is not None:
         yield say_other(look)
     if snapshot.plan_id and (chosen := models_chosen_since_votes(snapshot)):
@@ -154,7 +156,7 @@ def _cautions(
     if ALONE not in leave and not counts.get("combined", {"used": True})["used"]:
         yield "no_judge_heard", _("No judge is heard here: these are the votes of people alone.")
     yield from about_texts(counts)
-    yield from _about_unknown_prompts(counts)
+    yield from _about_unknown_prompts(counts, judged)
     for warning in snapshot.warnings:
         if not (about and _is_of_others(warning, column, about)):
             yield code_of(warning), warning
@@ -163,19 +165,20 @@ def _cautions(
     yield from _about_errors(min(counts.get("models_own_error", 0), bounded), len(column.standings))
     yield from _about_policies(counts.get("policy_moves", []), snapshot.options, RANKS not in leave)
     if RANKS not in leave:
-        yield from about_first(column.standings, counts, about)
+        yield from about_first(column.standings, counts, about, judged)
     yield from _about_votes(column, snapshot, about)
     if MOVES not in leave:
         yield from _about_moves(counts.get("moves"))
     # That a board of hard prompts leaves out the others is its definition.
     left_out = {reason: n for reason, n in counts["left_out"].items() if reason != "not_hard"}
-    for reason, text in zip(left_out, sentences.say_left_out(left_out), strict=True):
+    for reason, text in zip(left_out, sentences.say_left_out(left_out, judged), strict=True):
         yield f"left_out_{reason}", text
     if counts["votes_about_blank_responses"]:
-        yield "blank_responses", say_blank(counts["votes_about_blank_responses"], counts["blank_responses"])
+        blank = counts["votes_about_blank_responses"], counts["blank_responses"]
+        yield "blank_responses", say_blank(*blank, judged)
 
 
-def _about_unknown_prompts(counts: Mapping[str, Any]) -> Iterator[Said]:
+def _about_unknown_prompts(counts: Mapping[str, Any], judged: bool) -> Iterator[Said]:
     """A file may have named prompts that no prompt set here holds: of these nothing was kept."""
     n, every = counts.get("votes_without_prompt", 0), counts["votes"]
     if not n:
@@ -192,7 +195,7 @@ def _about_unknown_prompts(counts: Mapping[str, Any]) -> Iterator[Said]:
             "No vote has a prompt that is known here, whatever a file named: intervals ignore prompts, and"
             " are too narrow if several votes are about the same one."
         )
-    yield "prompts_unknown", words % {"n": f"{n:,}", "all": f"{every:,}"}
+    yield "prompts_unknown", in_rows(words, judged) % {"n": f"{n:,}", "all": f"{every:,}"}
 
 
 # Points by which moves and ratings may differ without a word: what rounding makes of them.
@@ -258,18 +261,19 @@ def _about_models(column: Column, about: Collection[int]) -> Iterator[Said]:
             continue
         for flag in standing.flags:
             if flag in ABOUT_MODEL and (flag not in common or len(column.standings) <= len(about)):
-                words = why_unranked(standing) if flag == "unranked" else ABOUT_MODEL[flag]
-                yield f"model_{flag}", words % {"name": standing.competitor.name}
+                words = str(why_unranked(standing) if flag == "unranked" else ABOUT_MODEL[flag])
+                judged = bool(column.snapshot and column.snapshot.leaderboard.is_judged)
+                yield f"model_{flag}", in_rows(words, judged) % {"name": standing.competitor.name}
 
 
-def say_blank(votes: int, responses: int) -> str:
+def say_blank(votes: int, responses: int, judged: bool = False) -> str:
     about = ngettext("one empty response", "one of %(n)s empty responses", responses)
     words = ngettext(
         "%(votes)s vote is about %(about)s. It was recorded and counts.",
         "%(votes)s votes are about %(about)s. They were recorded and count.",
         votes,
     )
-    return words % {"votes": f"{votes:,}", "about": about % {"n": f"{responses:,}"}}
+    return in_rows(words, judged) % {"votes": f"{votes:,}", "about": about % {"n": f"{responses:,}"}}
 
 
 def _about_policies(
@@ -316,8 +320,8 @@ def _policy(move: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     )
 
 
-# Shares of the votes.
-ONE_SIDED, SPARSE = 0.25, 0.1
+# A share of the votes.
+SPARSE = 0.1
 
 
 def _about_votes(column: Column, snapshot: Snapshot, about: Collection[int]) -> Iterator[Said]:
@@ -325,25 +329,14 @@ def _about_votes(column: Column, snapshot: Snapshot, about: Collection[int]) -> 
     counts = snapshot.counts
     names = {key: standing.competitor.name for key, standing in column.standings.items()}
     yield from about_meetings(snapshot, names, about)
-    if counts.get("one_sided", 0) >= ONE_SIDED:
-        if holds_recorded(snapshot.leaderboard.campaign):
-            words = _(
-                "In %(share)s of the votes the file always names the same model of the two first (pairs"
-                " with fewer than %(least)d are left out). Whether it was seen first isn’t known: if so, that"
-                " it won can’t be told from that."
-            )
-        else:
-            words = _(
-                "In %(share)s of the votes the same model of the two always stood first (pairs with fewer"
-                " than %(least)d are left out): that it won can’t be told from that it was seen first."
-            )
-        yield "one_sided", words % {"share": percent(counts["one_sided"]), "least": SIDES_TELL_FROM}
+    yield from about_sides(snapshot)
     if sparse := _sparse(snapshot):
         words = ngettext(
             "%(features)s of %(all)s vote: their worth rests on these.",
             "%(features)s of %(all)s votes: their worth rests on these.",
             counts["votes"],
         )
+        words = in_rows(words, snapshot.leaderboard.is_judged)
         told = words % {"features": "; ".join(sparse), "all": f"{counts['votes']:,}"}
         yield "sparse_feature", told[0].upper() + told[1:]
 

@@ -12,9 +12,10 @@ from arena.campaigns.models import Campaign
 from arena.corpus.models import HARD_AT_LEAST, HARD_CRITERIA
 from arena.leaderboards import sentences
 from arena.leaderboards.models import Snapshot
+from arena.leaderboards.row_words import in_rows
 from arena.leaderboards.sentences import signed
 from arena.leaderboards.simulated_words import simulated_in
-from arena.leaderboards.snapshot_counts import design_effect_of, say_no_spread
+from arena.leaderboards.snapshot_counts import design_effect_of, knows_both_orders, say_no_spread
 from arena.leaderboards.style_words import Worth, worth_of
 from arena.percent import percent
 
@@ -83,14 +84,18 @@ def facts_of(snapshot: Snapshot) -> list[Fact]:
     if counts["prompts"]:
         facts.append(Fact(f"{counts['prompts']:,}", _prompts(counts)))
     else:
-        facts.append(Fact("", _("no vote names its prompt")))
+        facts.append(Fact("", in_rows(_("no vote names its prompt"), judged)))
     if "combined" in counts:
         alone = say_alone(snapshot)
         facts.append(Fact("", alone) if alone else _help(counts["combined"]))
     facts.append(_design_effect(snapshot))
     facts.append(Fact("", _(sentences.TIES[options["ties"]])))
-    facts.append(Fact("", _(sentences.BOTH_BAD[options["both_bad"]])))
-    if judged:
+    # A policy of what can't occur here isn't told.
+    if counts["both_bad"] or offers_both_bad(
+        snapshot, not judged and has_drawn(snapshot.leaderboard.campaign)
+    ):
+        facts.append(Fact("", _(sentences.BOTH_BAD[options["both_bad"]])))
+    if judged and knows_both_orders(snapshot):
         facts.append(Fact("", _(sentences.UNSTABLE[options["unstable"]])))
     criteria = {"least": counts.get("hard_at_least", HARD_AT_LEAST), "all": len(HARD_CRITERIA)}
     facts.append(Fact("", _("hard: marked so, or ≥ %(least)d of %(all)d criteria") % criteria))

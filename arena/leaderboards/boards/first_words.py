@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from arena.leaderboards.models import Standing
+from arena.leaderboards.row_words import in_rows
 
 FRAGILE = 0.01
 """Of the votes: where so few decide who is first, the board says so."""
@@ -25,7 +26,7 @@ WHY_NOT = {
 
 
 def about_first(
-    standings: Mapping[int, Standing], counts: Mapping[str, Any], about: Collection[int]
+    standings: Mapping[int, Standing], counts: Mapping[str, Any], about: Collection[int], judged: bool = False
 ) -> Iterator[tuple[str, str]]:
     """Of a model that is called first: few votes that hold it there; snapshots of before may not know."""
     if (why := counts.get("first_not_searched")) is not None:
@@ -47,4 +48,5 @@ def about_first(
         told["votes"],
     )
     names = {"leader": leader.competitor.name, "successor": successor.competitor.name}
+    words = in_rows(words, judged)
     yield "order_hangs", words % (names | {"n": f"{told['votes']:,}", "all": f"{told['of']:,}"})

@@ -152,15 +152,18 @@ def _attempt(run: SnapshotRun, round_: Round) -> None:
 def _fit_and_publish(run: SnapshotRun, rows: BoardRows, options: LeaderboardOptions, cutoff: Cutoff) -> None:
     """Too little data is no failure: the run says what is missing."""
     votes = len(rows.comparisons)
+    judged = run.leaderboard.is_judged
     try:
         computed = fit(rows, options, cutoff, run)
     except (NotEnoughDataError, NotConvergedError) as error:
         logger.info("snapshot of %s: too little data: %s", run.leaderboard.slug, error)
         unjudged = isinstance(rows, CombinedRows) and not len(rows.both) + len(rows.judged)
-        run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_unsettled(votes, unjudged))
+        run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_unsettled(votes, unjudged, judged))
         return
     if options.style and not computed.controls_style:
-        run.finish(SnapshotRun.State.NOT_ENOUGH, sentences.say_no_style(votes, computed.style_left_out))
+        run.finish(
+            SnapshotRun.State.NOT_ENOUGH, sentences.say_no_style(votes, computed.style_left_out, judged)
+        )
         return
     publish(run, computed, cutoff, options.seed)
 

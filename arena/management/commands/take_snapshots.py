@@ -50,6 +50,6 @@ def describe(run: SnapshotRun) -> str:
     slug = run.leaderboard.slug
     if run.snapshot is None:
         return f"{slug}: {run.get_state_display()}{'. ' + run.reason if run.reason else ''}"
-    counts = run.snapshot.counts
-    votes, models = counted(counts["votes"], "vote"), counted(counts["competitors"], "model")
+    counts, rows = run.snapshot.counts, "judgment" if run.leaderboard.is_judged else "vote"
+    votes, models = counted(counts["votes"], rows), counted(counts["competitors"], "model")
     return f"{slug}: snapshot {run.snapshot.pk}, {votes}, {models}"

@@ -1,0 +1,48 @@
+"""That one model of a pair always stands first, as far as that can tell for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext as _
+
+from arena.leaderboards.models import Snapshot
+from arena.leaderboards.plans.registration import holds_recorded
+from arena.leaderboards.row_words import in_rows
+from arena.leaderboards.snapshot_counts import knows_both_orders
+from arena.percent import percent
+from ratings.composition import SIDES_TELL_FROM
+
+ONE_SIDED = 0.25
+"""Of the votes."""
+
+
+def about_sides(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+    """A code and a sentence. A judge that is asked in both orders sees neither always first."""
+    share, judged = snapshot.counts.get("one_sided", 0), snapshot.leaderboard.is_judged
+    if share < ONE_SIDED or (judged and knows_both_orders(snapshot)):
+        return
+    if judged:
+        words = _(
+            "In %(share)s of the votes the file always names the same model of the two first (told of"
+            " pairs with %(least)d votes or more). Whether the judge was asked in both orders isn’t known: if not, that it won may come from that it was seen"
+            " first."
+        )
+    elif holds_recorded(snapshot.leaderboard.campaign):
+        words = _(
+            "In %(share)s of the votes the file always names the same model of the two first (told of"
+            " pairs with %(least)d votes or more). Whether it was seen first isn’t known: if so, that it won can’t be told from that."
+        )
+    else:
+        words = _(
+            "In %(share)s of the votes the same model of the two always stood first (told of pairs with"
+            " %(least)d votes or more): that it won can’t be told from that it was seen first."
+        )
+    yield (
+        "one_sided",
+        in_rows(words, judged)
+        % {
+            "share": percent(share),
+            "least": SIDES_TELL_FROM,
+        },
+    )

@@ -10,12 +10,13 @@ from django.utils.html import escape
 from arena.battles.models import Battle
 from arena.campaigns.models import Guide
 from arena.corpus.models import Competitor, Prompt, PromptSet
+from arena.leaderboards.charts import chart_rows
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import Leaderboard, PairResult
 from arena.leaderboards.reading.reading_models import Reading
 from arena.leaderboards.report import report, report_open
-from arena.leaderboards.report.report_draft import Cell
+from arena.leaderboards.report.report_draft import Cell, Draft
 from arena.leaderboards.report.report_models import ReportText
 from arena.leaderboards.report.report_protocol import say_reveal
 from arena.leaderboards.report.report_views import STYLE
@@ -266,3 +267,35 @@ def test_a_board_that_is_missing_is_named_with_its_reason_and_without_columns(ju
     table = next(block for block in breakdowns.blocks if block.caption == "The boards side by side")
     assert list(table.head) == ["Model", "Overall", "Hard prompts", "Hard move"]
     assert {len(row) for row in table.rows} == {4}
+
+
+def test_numbers_names_and_empty_cells_are_written_in_one_way_in_every_table():
+    draft = Draft()
+    draft.lay_out(
+        ["Set", "Prompts", "Licence", "Day"], [["Twelve", 1263, "", None]], file="report-prompt-sets"
+    )
+    (block,) = draft.blocks
+    assert list(block.rows[0]) == ["Twelve", "1,263", "–", "–"]
+    assert block.values == [("Twelve", 1263, "", None)]
+
+
+def test_the_table_of_verdicts_names_its_board(judged):
+    captions = [block.caption for block in built(judged).parts[7].blocks]
+    assert "Verdicts on the board Overall" in captions
+
+
+def test_a_rating_in_a_category_without_an_interval_stands_alone_and_it_is_said_why():
+    bare = {"rating": 1140.2, "lower": None, "upper": None, "says": ""}
+    whole = bare | {"lower": 1100.0, "upper": 1180.0}
+    endless = {"rating": None, "lower": None, "upper": None, "says": "won all"}
+    told = [chart_rows.in_category(one) for one in (bare, whole, bare | {"lower": 1100.0}, endless)]
+    assert told == ["1140", "1140 (1100 … 1180)", "1140 (1100 … –)", "won all"]
+    assert chart_rows.say_bare([whole, endless]) == ""
+    assert "no interval yet: too few votes, raters or prompts" in chart_rows.say_bare([whole, bare])
+
+
+def test_the_report_says_of_its_table_by_category_what_the_chart_says(judged):
+    part = built(judged).parts[5]
+    (table,) = [block for block in part.blocks if block.file == "report-categories"]
+    note = part.blocks[part.blocks.index(table) + 1].text
+    assert note.startswith("A category’s models have the same mean here as on the board")

@@ -19,7 +19,7 @@ from arena.leaderboards.boards.board_rows import Column
 from arena.leaderboards.boards.board_sources import Source, choose_source, chosen_of, columns_of, sources
 from arena.leaderboards.boards.duels import NONE, say_share
 from arena.leaderboards.charts.chart_names import FRAME_WITHIN, NAMES_AT_END, Size, sizes_of
-from arena.leaderboards.charts.chart_rows import ChartRows, rows_of
+from arena.leaderboards.charts.chart_rows import ChartRows, in_category, rows_of, say_bare
 from arena.leaderboards.charts.chart_scheme import MOST_LINES, MOST_SLOPES
 from arena.leaderboards.defaults import MOST_CATEGORIES
 from arena.leaderboards.models import Leaderboard, Snapshot, SnapshotChart
@@ -319,20 +319,14 @@ def _battles(rows: ChartRows) -> Table:
 
 def _categories(rows: ChartRows) -> Table:
     names = list(dict.fromkeys(cell["category"] for cell in rows.categories))
-    cells = {(cell["model"], cell["category"]): _with_ends(cell) for cell in rows.categories}
+    cells = {(cell["model"], cell["category"]): in_category(cell) for cell in rows.categories}
     table = _square(rows.models, names, cells)
     note = _(
         "A category’s models have the same mean here as on the board, so that rows can be read across."
         " A model that won or lost all its battles there has no finite rating, nor has one whose group won or"
         " lost all against the others: they say so instead. “–”: no battles that connect it with the others."
     )
-    return Table(table.head, table.rows, note)
-
-
-def _with_ends(cell: Mapping[str, Any]) -> str:
-    if cell["rating"] is None:
-        return str(cell["says"])
-    return f"{written(cell['rating'])} ({_points(cell['lower'])} … {_points(cell['upper'])})"
+    return Table(table.head, table.rows, " ".join(filter(None, (note, say_bare(rows.categories)))))
 
 
 def _square(models: Sequence[str], across: Sequence[str], cells: Mapping[tuple[str, str], str]) -> Table:

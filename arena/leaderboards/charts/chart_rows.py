@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.db.models import Avg
+from django.utils.translation import gettext as _
 
 from arena.corpus.models import Response
 from arena.leaderboards.boards.board_rows import find_column, in_order
@@ -14,6 +15,7 @@ from arena.leaderboards.boards.duels import tie_odds_of
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.fitting.elo_track import EloTrack
 from arena.leaderboards.models import CategoryRating, Snapshot, Standing
+from arena.leaderboards.sentences import written
 from arena.leaderboards.simulated_words import simulated_in
 from arena.leaderboards.style_words import worth_of
 from ratings.scale import expected_score
@@ -193,3 +195,28 @@ def _moved(board: str, standing: Standing) -> dict[str, float | None]:
             "move_upper": standing.shift_upper,
         }
     return {}
+
+
+def in_category(cell: Mapping[str, Any]) -> str:
+    """A rating in a category with its interval, which it may lack."""
+    if cell["rating"] is None:
+        return str(cell["says"])
+    told = written(cell["rating"])
+    if _is_bare(cell):
+        return told
+    ends = ("–" if cell[end] is None else written(cell[end]) for end in ("lower", "upper"))
+    return f"{told} ({' … '.join(ends)})"
+
+
+def say_bare(cells: Iterable[Mapping[str, Any]]) -> str:
+    """Why ratings in categories have no interval; empty where all have one."""
+    if not any(map(_is_bare, cells)):
+        return ""
+    return _(
+        "A rating without brackets has no interval yet: too few votes, raters or prompts in that category, or"
+        " nearly all of them ties."
+    )
+
+
+def _is_bare(cell: Mapping[str, Any]) -> bool:
+    return cell["rating"] is not None and cell["lower"] is None and cell["upper"] is None

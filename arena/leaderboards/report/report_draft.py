@@ -39,6 +39,13 @@ class Cell(str):
         return "words" if len(self) > WORDS else ""
 
 
+def _written(cell: object) -> Cell:
+    """A number is a count; one that names something, as a snapshot's does, comes written."""
+    if cell is None or cell == "":
+        return Cell("–")
+    return Cell(f"{cell:,}" if isinstance(cell, int) else cell)
+
+
 @dataclass(frozen=True)
 class Block:
     """Text, stored HTML, a list (`items`), a table (`rows` under `head`) or a picture (`source`; `dark` on
@@ -91,7 +98,7 @@ class Draft:
     ) -> None:
         """file: the name of the table (report_files.py), whose rows are these unless `values` are given."""
         if rows:
-            told = [[Cell("–" if cell is None else cell) for cell in row] for row in rows]
+            told = [[_written(cell) for cell in row] for row in rows]
             exact = [tuple(row) for row in rows] if values is None else list(values)
             self.blocks.append(Block(head=head, rows=told, caption=caption, file=file, values=exact))
 

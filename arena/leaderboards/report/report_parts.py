@@ -76,7 +76,7 @@ def _baselines(matter: Matter, draft: Draft) -> None:
     draft.lay_out(
         [_("Sentinel"), _("Rank"), _("Rating"), _("Won : lost (ties)")],
         [
-            [s.competitor.name, rank_words(s), _points(s.rating), f"{s.wins} : {s.losses} ({s.ties})"]
+            [s.competitor.name, rank_words(s), _points(s.rating), f"{s.wins:,} : {s.losses:,} ({s.ties:,})"]
             for s in sentinels
         ],
         file="report-sentinels",
@@ -156,6 +156,7 @@ def _breakdowns(matter: Matter, draft: Draft) -> None:
     if table is not None and table.head and charts.rows is not None:
         values, caption = values_of(charts.rows, "chart-categories"), _("By category")
         draft.lay_out([_("Model"), *table.head], table.rows, caption, file="report-categories", values=values)
+        draft.say(table.note)
 
 
 def _side_by_side(page: board_page.Page, draft: Draft) -> None:
@@ -222,7 +223,10 @@ def _undecided(matter: Matter, draft: Draft) -> None:
     words = dict(PairResult.Verdict.choices)
     verdicts = sorted(counted.items())
     told = [[mark_verdict(str(words[verdict]), verdict, matter.snapshot), n] for verdict, n in verdicts]
-    draft.lay_out([_("Verdict"), _("Pairs")], told, file="report-verdicts", values=verdicts)
+    caption = _("Verdicts on the board %(board)s") % {
+        "board": next(c.heading for c in matter.page.columns if c.snapshot)
+    }
+    draft.lay_out([_("Verdict"), _("Pairs")], told, caption, file="report-verdicts", values=verdicts)
     list_endless(pairs, draft)
     list_open(pairs, matter.snapshot, draft)
     draft.say(sentences.say_marked([matter.snapshot], [str(verdict) for verdict, _n in told]))
@@ -246,11 +250,11 @@ def _again(matter: Matter, draft: Draft) -> None:
         [
             [
                 heading,
-                s.pk,
+                f"{s.pk}",
                 say_moment(s.cutoff),
                 _("registered") if s.registered_plan else _("exploratory"),
                 s.vote_digest,
-                s.seed,
+                f"{s.seed}",
                 s.code_version,
             ]
             for heading, s in snapshots

@@ -225,13 +225,14 @@ def _too_little(
     if len(both) < max(least_votes, 1):
         reasons.append(f"{len(both)} votes by people, fewer than {least_votes}")
     if not len(rest):
-        reasons.append("the judge saw no further battle")
+        reasons.append("the judge judged nothing beyond what people voted on, and so adds nothing")
     for name, ids in (("raters", both.rater), ("prompts", both.prompt)):
         if ids is not None and len(ids):
             effective = effective_clusters(consecutive(ids)[0])
             if effective < least_clusters:
                 reasons.append(
-                    f"{effective:.1f} effective {name} among people's votes, not {least_clusters:g}"
+                    f"people's votes tell as much as those of {effective:.1f} equally busy {name} would, and"
+                    f" it takes {least_clusters:g}"
                 )
     return tuple(reasons)
 

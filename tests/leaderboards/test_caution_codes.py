@@ -256,7 +256,7 @@ def written(node: ast.expr, unit: str) -> str:
     [
         ("ratings/combined_board.py", "further battles were judged by a model", "judged_by_model"),
         ("ratings/combined_board.py", "of the judge's votes were left out", "judge_votes_left_out"),
-        ("arena/leaderboards/fitting/combined.py", "People's votes alone, for the judge", "judge_not_used"),
+        ("arena/leaderboards/fitting/combined.py", "People's votes alone, for ", "judge_not_used"),
     ],
 )
 def test_a_combined_boards_warnings_have_codes(file, phrase, code):

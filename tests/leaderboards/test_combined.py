@@ -9,10 +9,13 @@ from django.utils import timezone
 
 from arena.battles.models import Battle, Vote
 from arena.judging.models import Judge, JudgeRun, Judgment
+from arena.leaderboards.boards import board_facts
+from arena.leaderboards.boards.caution_codes import code_of
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots, sources
 from arena.leaderboards.models import Leaderboard
-from ratings.comparisons import OUTCOMES
+from ratings.comparisons import OUTCOMES, Comparisons
+from ratings.prediction_powered import _too_little
 from tests.leaderboards.simulated_votes import STRENGTHS
 from tests.leaderboards.test_boards import text_of
 
@@ -160,6 +163,42 @@ def test_too_few_votes_leave_people_alone_and_say_why(voted_campaign):
     people = snapshots.take_snapshot(ensure_leaderboards(small.campaign)[0]).snapshot
     ratings = [dict(s.standings.values_list("competitor__name", "rating")) for s in (snapshot, people)]
     assert ratings[0] == ratings[1]
+    # The same votes, and checked by the same engine.
+    assert snapshot.counts["check"] == people.counts["check"] is not None
+
+
+def test_a_panel_that_cannot_be_used_is_called_a_panel(voted_campaign):
+    small = voted_campaign(votes=60)
+    judge_all_pairs(small)
+    second = Judge.objects.create(team=small.campaign.team, name="Second")
+    for one in Judgment.objects.all():
+        Judgment.objects.create(
+            run=one.run,
+            judge=second,
+            battle=one.battle,
+            outcome=one.outcome,
+            resolved_at=one.resolved_at,
+        )
+    (board,) = (
+        one
+        for one in ensure_leaderboards(small.campaign)
+        if (one.source, one.subset) == ("combined", "all") and one.judge is None
+    )
+    snapshot = snapshots.take_snapshot(board).snapshot
+    assert snapshot.warnings[0].startswith("People's votes alone, for the panel of judges can't be used: ")
+    assert "the judge " not in snapshot.warnings[0]
+    assert board_facts.say_alone(snapshot) == "people alone: the panel of judges can’t be used"
+    assert code_of(snapshot.warnings[0]) == "judge_not_used"
+
+
+def test_reasons_against_a_judge_say_what_they_mean():
+    people = Comparisons.of(2, [0] * 4, [1] * 4, [0, 1, 0, 1], rater=[0, 0, 0, 1], prompt=[0, 1, 2, 3])
+    reasons = _too_little(people, people.select(np.zeros(4, dtype=bool)), 100, 10)
+    assert reasons[1:] == (
+        "the judge judged nothing beyond what people voted on, and so adds nothing",
+        "people's votes tell as much as those of 1.6 equally busy raters would, and it takes 10",
+        "people's votes tell as much as those of 4.0 equally busy prompts would, and it takes 10",
+    )
 
 
 def test_a_judge_who_knows_the_models_but_no_battle_is_not_used_and_the_board_says_why(

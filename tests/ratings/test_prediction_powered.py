@@ -233,7 +233,7 @@ def test_too_few_votes_and_too_few_prompts_are_refused_with_both_reasons():
     with pytest.raises(RefusedError) as refused:
         fit_prediction_powered(people, judge, judged)
     assert refused.value.reasons[0] == "60 votes by people, fewer than 100"
-    assert "effective prompts" in refused.value.reasons[1]
+    assert "5.9 equally busy prompts" in refused.value.reasons[1]
 
 
 def test_another_pair_mix_is_refused_or_weighted():

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from arena.campaigns.models import Campaign
 from arena.corpus.models import HARD_AT_LEAST, HARD_CRITERIA
 from arena.leaderboards import sentences
-from arena.leaderboards.models import Snapshot
+from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.row_words import in_rows
 from arena.leaderboards.sentences import signed
 from arena.leaderboards.simulated_words import simulated_in
@@ -115,9 +115,12 @@ def say_alone(snapshot: Snapshot | None) -> str:
     combined = snapshot.counts.get("combined") if snapshot else None
     if combined is None or combined["used"]:
         return ""
+    board = snapshot.leaderboard if snapshot else None
+    by_panel = board and board.source == Leaderboard.Source.COMBINED and board.judge_id is None
+    helper = {"helper": _("the panel of judges") if by_panel else _("the judge")}
     if combined.get("refused", True):
-        return _("people alone: the judge can’t be used")
-    return _("people alone: the judge doesn’t help")
+        return _("people alone: %(helper)s can’t be used") % helper
+    return _("people alone: %(helper)s doesn’t help") % helper
 
 
 def _help(combined: dict) -> Fact:

@@ -30,7 +30,7 @@ WARNINGS = (
     ("Style control leaves out", "style_feature_left_out"),
     ("further battles were judged by a model", "judged_by_model"),
     ("of the judge's votes were left out", "judge_votes_left_out"),
-    ("People's votes alone, for the judge", "judge_not_used"),
+    ("People's votes alone, for ", "judge_not_used"),
 )
 OURS = (
     *("simulated", "registered", "exploratory", "amended", "renamed"),

@@ -42,6 +42,7 @@ class CombinedRows(BoardRows):
     both: NDArray[np.int64]
     verdict: NDArray[np.int64]
     judged: Comparisons
+    helper: str = "the judge"
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +141,7 @@ def _assembled(
         both=both,
         verdict=verdict,
         judged=judged,
+        helper="the judge" if leaderboard.judge_id else "the panel of judges",
     )
 
 
@@ -205,9 +207,11 @@ def _people_alone(
     rows: CombinedRows, options: LeaderboardOptions, reasons: tuple[str, ...], *, refused: bool
 ) -> CombinedFit:
     """`refused`: the judge can't be used; otherwise it could be, and doesn't help."""
-    board = fit_board(rows.comparisons, options)
-    fitted = assemble(board, rows.comparisons, check_board(board) if options.check else None, None)
+    # No engine of others combines a judge with people; people alone are checked as on their own board.
+    board = fit_board(rows.comparisons, replace(options, check=True))
+    fitted = assemble(board, rows.comparisons, check_board(board), None)
     why = "can't be used" if refused else "doesn't help"
-    why = f"People's votes alone, for the judge {why}: {'; '.join(reasons)}."
+    told = "; ".join(reasons).replace("the judge", rows.helper)
+    why = f"People's votes alone, for {rows.helper} {why}: {told}."
     fitted = replace(fitted, warnings=(why, *fitted.warnings))
     return CombinedFit(board, fitted, {"used": False, "refused": refused, "reasons": list(reasons)})

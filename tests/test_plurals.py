@@ -37,7 +37,6 @@ PLACE = re.compile(r"%\((\w+)\)[sd]|\{\{.*?\}\}")
 WITH_SINGULAR = re.compile(r"\{% blocktranslate [^%]*\bcount .*?\{% endblocktranslate %\}", re.DOTALL)
 # Never one, or no number.
 SEVERAL = {
-    "arena/leaderboards/boards/side_words.py: # votes",  # of a pair, SIDES_TELL_FROM and more
     "arena/exchange/formats/cells.py: # characters",  # more than may be
     "arena/exchange/import_responses.py: # prompts",  # one is the right number
     "arena/judging/prompting.py: # runs",  # a criterion runs

@@ -209,8 +209,8 @@ def test_a_judges_file_in_which_one_model_stands_first_says_that_the_order_isnt_
     snapshot = board_by_sage(tmp_path, "", *ALWAYS_ASH)
     page = signed_in("carol").get("/boards/told/?board=overall").content.decode().replace("\u00a0", " ")
     said = (
-        "In 100 % of the judgments the file always names the same model of the two first (told of pairs with"
-        " 5 judgments or more). Whether the judge was asked in both orders isn’t known"
+        "In 100 % of the judgments the file always names the same model of the two first (pairs with fewer"
+        " than 5 are left out). Whether the judge was asked in both orders isn’t known"
     )
     assert said in page
     assert "always stood first" not in page

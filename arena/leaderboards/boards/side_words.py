@@ -24,20 +24,20 @@ def about_sides(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
         return
     if judged:
         words = _(
-            "In %(share)s of the votes the file always names the same model of the two first (told of"
-            " pairs with %(least)d votes or more). Whether the judge was asked in both orders"
-            " isn’t known: if not, that it won may come from that it was seen first."
+            "In %(share)s of the votes the file always names the same model of the two first (pairs with"
+            " fewer than %(least)d are left out). Whether the judge was asked in both orders isn’t known: if"
+            " not, that it won may come from that it was seen first."
         )
     elif holds_recorded(snapshot.leaderboard.campaign):
         words = _(
-            "In %(share)s of the votes the file always names the same model of the two first (told of"
-            " pairs with %(least)d votes or more). Whether it was seen first isn’t known: if so, that it"
-            " won can’t be told from that."
+            "In %(share)s of the votes the file always names the same model of the two first (pairs with"
+            " fewer than %(least)d are left out). Whether it was seen first isn’t known: if so, that it won"
+            " can’t be told from that."
         )
     else:
         words = _(
-            "In %(share)s of the votes the same model of the two always stood first (told of pairs with"
-            " %(least)d votes or more): that it won can’t be told from that it was seen first."
+            "In %(share)s of the votes the same model of the two always stood first (pairs with fewer than"
+            " %(least)d are left out): that it won can’t be told from that it was seen first."
         )
     told = {"share": percent(share), "least": SIDES_TELL_FROM}
     yield "one_sided", in_rows(words, judged) % told

@@ -93,7 +93,7 @@ def spread_into_filters() -> set[str]:
 # Each of these spreads names that stand in the code: none comes from a request.
 KNOWN = {
     "battles/golds.py: _refuse_known",
-    "corpus/editing.py: _is_spoken_of",
+    "corpus/models.py: _is_in",
     "corpus/generate.py: stored_response",
     "corpus/prompt_filter.py: found",
     "corpus/quotations.py: keys_about",

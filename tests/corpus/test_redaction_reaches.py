@@ -45,6 +45,7 @@ OTHERS = {
     "Rubric.name Leaderboard.slug Endpoint.key_variable Endpoint.key_file",
     "Rubric.instructions Rubric.criteria Calibration.name Exclusion.reason",
     "Exclusion.revoked_because CalibrationLabel.category CategoryRating.category Endpoint.answering_model",
+    "Choice.added Choice.taken_out AnalysisPlan.pairs Rename.was Rename.became Rename.by",
     "AnalysisPlan.question AnalysisPlan.boards ReportText.capability ReportText.sourcing",
     "ReportText.contamination ReportText.baselines ReportText.protocol Leaderboard.name",
     # numbers, codes and names of models

@@ -27,6 +27,7 @@ PAGES = (
     "/boards/joust/battles/?pick=influential",
     "/boards/joust/agreement/",
     "/boards/joust/report/",
+    "/api/v1/",
     "/boards/joust/parts/",
     "/boards/joust/joust-overall/snapshots/",
     "/boards/joust/joust-overall/diff/",

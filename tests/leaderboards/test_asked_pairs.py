@@ -51,6 +51,13 @@ def save(carol, **changes):
     return carol.post(reverse("analysis-plan-save", args=["joust"]), DRAFT | changes)
 
 
+def test_a_new_plan_names_every_board_and_tells_which_models_a_pair_may_have(voted_campaign, signed_in):
+    voted_campaign(votes=0)
+    page = signed_in("carol").get("/campaigns/joust/analysis-plan/").content.decode()
+    assert page.count(" checked") == 3
+    assert "Models: Ember, Fjord, Grove, Heron, Inlet." in page
+
+
 def test_pairs_are_saved_frozen_and_hashed_with_the_plan(voted_campaign, signed_in):
     voted_campaign(votes=0)
     carol = signed_in("carol")

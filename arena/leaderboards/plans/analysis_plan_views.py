@@ -16,7 +16,7 @@ from arena.campaigns.models import Campaign
 from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
-from arena.leaderboards.plans.asked_pairs import read_pairs, say_changed, say_pairs, written_of
+from arena.leaderboards.plans.asked_pairs import read_pairs, say_changed, say_choice, say_pairs, written_of
 from arena.leaderboards.plans.plan_words import say_boards, say_changes
 from arena.leaderboards.plans.reckoning import reckon, told_of
 from arena.leaderboards.plans.registration import anything_before, is_fixed, plans_of
@@ -63,6 +63,10 @@ class AnalysisPlanForm(RowForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.initial["pairs"] = written_of(self.instance.pairs)
+        if self.instance._state.adding:
+            # A row that isn't there yet has a list too, an empty one.
+            self.initial["boards"] = self.fields["boards"].initial
+        self.fields["pairs"].help_text += say_choice(self.instance.campaign)
         self.order_fields(("question", "pairs"))
 
     def clean_pairs(self) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 SEPARATOR = " / "
 NAMED = 3
 """Pairs named in a clause; of more their number is told."""
+MOST_OFFERED = 30
 Pair = dict[str, Any]
 
 
@@ -43,6 +44,14 @@ def read_pairs(text: str, campaign: Campaign) -> list[Pair]:
     if errors:
         raise ValidationError(errors)
     return list(pairs.values())
+
+
+def say_choice(campaign: Campaign) -> str:
+    """Which names a line may hold; empty where these are none, or too many to read."""
+    names = [one.name for one in _active(campaign)]
+    if not 0 < len(names) <= MOST_OFFERED:
+        return ""
+    return " " + _("Models: %(names)s.") % {"names": _(", ").join(names)}
 
 
 def _active(campaign: Campaign) -> Iterator[Competitor]:

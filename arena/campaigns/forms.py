@@ -140,6 +140,11 @@ class NameForm(PartForm):
         return clean_address(self.cleaned_data["slug"], self.cleaned_data.get("name", ""), self.instance)
 
 
+CHOSEN_LATE = _(
+    "Once votes are in, a set added or taken out leaves every board exploratory, whatever plan was frozen."
+)
+
+
 class PromptSetsForm(PartForm):
     part = "prompts"
     prompt_sets = PromptSetsField(
@@ -157,6 +162,8 @@ class PromptSetsForm(PartForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         limit(self, "prompt_sets", choosable_sets(self.instance.team, self.instance))
+        if self.instance.opened_at:
+            self.fields["prompt_sets"].help_text = f"{self.fields['prompt_sets'].help_text} {CHOSEN_LATE}"
 
     def save(self, commit: bool = True) -> Campaign:
         with transaction.atomic():
@@ -173,7 +180,12 @@ class ModelsForm(PartForm):
         model = Campaign
         fields = ["competitors"]
         labels = {"competitors": _("Models")}
-        help_texts = {"competitors": _("One that is taken out keeps its votes and is no longer drawn.")}
+        help_texts = {
+            "competitors": _(
+                "One that is taken out keeps its votes and is no longer drawn. Once votes are in, boards that"
+                " a plan registered name what was added or taken out."
+            )
+        }
         widgets = {"competitors": forms.CheckboxSelectMultiple}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

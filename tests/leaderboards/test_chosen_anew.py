@@ -65,6 +65,8 @@ def test_prompt_sets_chosen_between_the_freeze_and_the_first_vote_were_chosen_bl
 ):
     small, vote = study
     other = make_campaign("other", prompts=2).prompt_set.pk
+    told = "a set added or taken out leaves every board exploratory"
+    assert told in text_of(signed_in("carol").get("/campaigns/joust/"))
     change(signed_in("carol"), small.campaign, "prompts", prompt_sets=[small.prompt_set.pk, other])
     vote(range(160))
     assert Choice.objects.filter(of="prompt_sets").exists()

@@ -69,3 +69,21 @@ def test_escape_throws_away_no_text_that_was_typed(go, small_campaign):
     page.get_by_label("Text").fill("Prompt number 0?")
     page.keyboard.press("Escape")
     page.wait_for_function(f"() => ({FOCUSED}) === 'Change p0'")
+
+
+@pytest.mark.parametrize("form", ["labels", "prompt"])
+def test_on_a_phone_the_form_is_in_sight_though_the_table_was_scrolled_sideways(go, small_campaign, form):
+    prompt_set = small_campaign.prompt_set if form == "labels" else draft_next(small_campaign.prompt_set)
+    page = go(prompt_set)
+    page.set_viewport_size({"width": 375, "height": 800})
+    link = page.get_by_role("link", name="Change p1")
+    link.scroll_into_view_if_needed()
+    link.evaluate("one => one.closest('.scroll').scrollLeft = 10000")
+    assert link.evaluate("one => one.closest('.scroll').scrollLeft") > 50, "or it proves nothing"
+    link.click()
+    page.get_by_role("button", name="Save").wait_for()
+    left, right = page.locator("tr form").evaluate(
+        "one => [one.getBoundingClientRect().left, one.getBoundingClientRect().right]"
+    )
+    assert left >= 0 and right <= 375
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375

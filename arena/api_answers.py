@@ -39,6 +39,9 @@ def tell(page: HttpResponse) -> JsonResponse:
     told = JsonResponse({"detail": say_error(page.status_code)}, status=page.status_code)
     if "Allow" in page:  # what 405 must name
         told["Allow"] = page["Allow"]
+    told.cookies = page.cookies
+    # Django notes on an answer that it was logged, and would log this one once more.
+    told._has_been_logged = getattr(page, "_has_been_logged", False)  # type: ignore[attr-defined]
     return told
 
 

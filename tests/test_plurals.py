@@ -46,6 +46,7 @@ SEVERAL = {
     "arena/leaderboards/charts/chart_page.py: # models",  # a part of a board's, of MOST_SHOWN and more
     "arena/leaderboards/boards/board_cautions.py: # models",  # behind `fewer than two`
     "arena/templatetags/long_table.py: # rows",  # more than WHOLE
+    "arena/leaderboards/plans/asked_pairs.py: # characters",  # more than two names have
     "arena/leaderboards/plans/reckoning.py: # find differences",  # raters find them
     "arena/leaderboards/plans/registration_words.py: # names",  # the plan of that number names them
     "arena/leaderboards/report/report_answer.py: # pairs",  # behind `pairs > 1`

@@ -1,14 +1,16 @@
 """What an open campaign draws from, chosen anew: who saw numbers before may have chosen by them."""
 
+from collections.abc import Collection
 from typing import Any
 
 from django.db import models
-from django.db.models.signals import m2m_changed
+from django.db.models.signals import m2m_changed, pre_save
 from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from arena.campaigns.models import Campaign
+from arena.corpus.models import Competitor
 
 
 class Choice(models.Model):
@@ -51,3 +53,17 @@ def keep_choice(
     if names := sorted(str(one) for one in named):
         of = Choice.Of.PROMPT_SETS if of_sets else Choice.Of.MODELS
         Choice.objects.create(campaign=instance, of=of, **{KEPT_AS[action]: names})
+
+
+@receiver(pre_save, sender=Competitor, dispatch_uid="models that are drawn no more, or again")
+def keep_status(instance: Competitor, update_fields: Collection[str] | None = None, **_more: Any) -> None:
+    """Whoever withdraws a model takes it out of every campaign's draw."""
+    if instance._state.adding or (update_fields is not None and "status" not in update_fields):
+        return
+    active = Competitor.Status.ACTIVE
+    was = Competitor.objects.filter(pk=instance.pk).values_list("status", flat=True).first()
+    if was is None or (was == active) == (instance.status == active):
+        return
+    kept_as = "added" if instance.status == active else "taken_out"
+    for campaign in Campaign.objects.filter(competitors=instance, opened_at__isnull=False):
+        Choice.objects.create(campaign=campaign, of=Choice.Of.MODELS, **{kept_as: [instance.name]})

@@ -1,8 +1,9 @@
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.db import models, transaction
 from django.db.models import Q
+from django.dispatch import Signal
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
@@ -26,6 +27,9 @@ HARD_AT_LEAST = 6
 GOLD_HOLDERS = ("Gold text 1", "Gold text 2")
 _HOLDER_KEYS = [name_key(name) for name in GOLD_HOLDERS]
 OF_GOLDS = Q(competitor__role="sentinel", competitor__name_key__in=_HOLDER_KEYS)
+
+model_is_asked_for = Signal()
+"""Receivers answer whether they name `model` where the database doesn't know: then it stays."""
 
 
 class Arrival(models.Model):
@@ -214,12 +218,22 @@ class Competitor(Arriving):
     @property
     def has_past(self) -> bool:
         """Whether it has responses, battles, standings: any row of its own, whichever room it is in."""
-        return any(relation.one_to_many and self._is_in(relation) for relation in self._meta.related_objects)
+        return any(relation.one_to_many and self._is_in(relation) for relation in self._relations())
 
     @property
     def is_spoken_of(self) -> bool:
-        """By any row at all; a campaign's list of models is one too."""
-        return any(self._is_in(relation) for relation in self._meta.related_objects)
+        """By any row at all, a campaign's list of models or a frozen plan too."""
+        if any(self._is_in(relation) for relation in self._relations()):
+            return True
+        return any(answer for _receiver, answer in model_is_asked_for.send(sender=Competitor, model=self))
+
+    def _relations(self) -> Iterator[Any]:
+        """Of rows that would go with it or keep it, those without a name on this side among them."""
+        relation: Any
+        for relation in self._meta.get_fields(include_hidden=True):
+            is_back = relation.is_relation and relation.auto_created and not relation.concrete
+            if is_back and (not relation.hidden or relation.on_delete is models.PROTECT):
+                yield relation
 
     def _is_in(self, relation: Any) -> bool:
         named = relation.related_model._base_manager.filter(**{relation.field.name: self})

@@ -90,6 +90,8 @@ def _told_at_once(taken: Sequence[Snapshot]) -> Iterator[tuple[Snapshot, list[St
             if key not in plans:
                 plans[key] = plans_of(row.leaderboard, [row])
             yield row, list(row.standings.all()), plans[key]
+            # The row stays in the list of all: what was read for it doesn't.
+            vars(row).pop("_prefetched_objects_cache", None)
 
 
 def standings(extract: Extract) -> Rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count, islice
@@ -20,10 +20,10 @@ from arena.battles.models import Vote
 from arena.campaigns.models import Campaign, Guide
 from arena.corpus.models import Arrival, Competitor
 from arena.exchange.formats.cells import CellError
-from arena.exchange.formats.json_rows import one_value
-from arena.exchange.formats.lines import lines, unstorable
+from arena.exchange.formats.lines import lines
 from arena.exchange.formats.problems import RefusedError, SkippedError
 from arena.exchange.formats.rows import AnyRow
+from arena.exchange.import_campaign_lines import row_of
 from arena.exchange.import_campaign_rows import Met, look_at_row
 from arena.exchange.import_campaign_whole import SealedVotes, refuse_broken_seals, refuse_other_counts
 from arena.exchange.insertions import Spool, execute, insertions, reserve
@@ -117,7 +117,7 @@ class Return:
         try:
             with path.open(encoding="utf-8", newline="\n") as file:
                 for self.line, line in enumerate(lines(file), start=1):
-                    row = _row(line)
+                    row = row_of(line)
                     if not self.stores:
                         look_at_row(table, row)
                         met.look_at(row)
@@ -292,29 +292,6 @@ def _refused(name: str, line: int, row: Row, error: Exception) -> RefusedError:
         line += isinstance(error, UnicodeDecodeError)
         reason = f"{type(error).__name__}: {error}"
     return RefusedError(f"{name}: {reason}", line or None, column)
-
-
-def _row(line: str) -> Row:
-    row = one_value(line)
-    if not isinstance(row, dict):
-        raise ValueError("the line holds no object")
-    if "\\u0000" in line or "\\ud" in line.casefold():
-        for text in _texts(row):
-            if reason := unstorable(text):
-                raise ValueError(f"a text {reason}")
-    return row
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _texts(key)
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
 
 
 def _look_at(made: Any) -> None:

@@ -289,6 +289,7 @@ _SPECIAL: dict[tuple[str, str], Check] = {
     ("battles", "battle_id"): _uuid,
     ("battles", "turns"): _replies,
     ("votes", "digest"): _sha256,
+    ("seals", "sha256"): _sha256,
 }
 
 
@@ -312,6 +313,17 @@ def _exclusion(row: Row) -> None:
         raise CellError("vote_id", "an exclusion is of a vote or of a rater, and not of both")
 
 
+def _seal(row: Row) -> None:
+    room = row["last_vote"] - row["first_vote"] + 1
+    if not 1 <= row["votes"] <= room:
+        raise CellError(
+            "votes", f"a seal from vote {row['first_vote']} to {row['last_vote']} can't be over so many"
+        )
+    before = row["previous_sha256"]
+    if before and not is_sha256(before):
+        raise CellError("previous_sha256", f"{shown(before)} is no SHA-256")
+
+
 def _gold(row: Row) -> None:
     if (row["model_a"], row["sample_a"]) == (row["model_b"], row["sample_b"]):
         raise CellError("model_b", "a gold has two responses, this names one twice")
@@ -328,6 +340,7 @@ _WHOLE: dict[str, Callable[[Row], None]] = {
     "prompts": _redacted,
     "responses": _redacted,
     "battles": _battle,
+    "seals": _seal,
     "exclusions": _exclusion,
     "golds": _gold,
     "judges": _judge,

@@ -7,15 +7,14 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from arena.counted import counted
 from arena.exchange.archive import ABOUT
 from arena.exchange.export_schema import TABLES
 from arena.exchange.formats.cells import CellError, shown
-from arena.exchange.formats.json_rows import one_value
 from arena.exchange.formats.lines import lines
 from arena.exchange.formats.problems import RefusedError
+from arena.exchange.import_campaign_lines import row_of
 from arena.exchange.import_campaign_rows import Row, look_at_row
 
 DIGEST = 32  # bytes
@@ -70,8 +69,6 @@ def refuse_broken_seals(folder: Path, votes: SealedVotes) -> None:
         if end - start > row["votes"]:
             many = counted(row["votes"], "vote")
             raise _broken(line, "votes", f"it is over {many}, and the export holds {end - start} of them")
-        if not row["votes"]:
-            raise _broken(line, "votes", "a seal is over one vote at least")
         sha = hashlib.sha256(row["previous_sha256"].encode())
         for digest in digests(start, end):
             sha.update(digest.encode())
@@ -84,17 +81,18 @@ def refuse_broken_seals(folder: Path, votes: SealedVotes) -> None:
 
 def _seals(folder: Path) -> Iterator[tuple[int, Row]]:
     with (folder / "jsonl" / "seals.jsonl").open(encoding="utf-8", newline="\n") as file:
-        for number, line in enumerate(lines(file), start=1):
-            try:
-                row: Any = one_value(line)
-                if not isinstance(row, dict):
-                    raise ValueError("the line holds no object")
+        number = 0
+        try:
+            for number, line in enumerate(lines(file), start=1):
+                row = row_of(line)
                 look_at_row("seals", row)
-            except CellError as error:
-                raise _broken(number, error.column, error.reason) from error
-            except (ValueError, RecursionError) as error:
-                raise _broken(number, None, str(error)) from error
-            yield number, row
+                yield number, row
+        except CellError as error:
+            raise _broken(number, error.column, error.reason) from error
+        except UnicodeDecodeError as error:
+            raise _broken(number + 1, None, "bytes that are no UTF-8") from error
+        except (ValueError, RecursionError) as error:
+            raise _broken(number, None, str(error)) from error
 
 
 def _broken(line: int, column: str | None, reason: str) -> RefusedError:

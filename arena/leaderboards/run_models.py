@@ -1,4 +1,5 @@
 import uuid
+from collections.abc import Sequence
 from datetime import timedelta
 
 from django.db import models
@@ -59,6 +60,8 @@ class SnapshotRun(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     objects = SnapshotRunQuerySet.as_manager()
+    # Claimed with it by the worker that is at it, and waiting for their turn.
+    beside: Sequence["SnapshotRun"] = ()
 
     class Meta:
         get_latest_by = "pk"
@@ -82,7 +85,9 @@ class SnapshotRun(models.Model):
         return True
 
     def beat(self) -> bool:
-        """Renews the lease; False when the claim has passed to another worker meanwhile."""
+        """Renews the lease, and those `beside`; False when its claim has passed to another worker."""
+        for waiting in self.beside:
+            waiting.beat()
         mine = SnapshotRun.objects.filter(pk=self.pk, state=self.State.RUNNING, claim=self.claim)
         return bool(mine.update(claimed_at=timezone.now()))
 

@@ -1,7 +1,10 @@
 import pytest
+from django.utils import timezone
 
+from arena.battles.models import Battle
 from arena.corpus.models import Competitor
 from arena.endpoints.models import Endpoint
+from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 
 pytestmark = pytest.mark.django_db
 
@@ -58,6 +61,32 @@ def test_what_has_fought_is_withdrawn_and_never_removed(signed_in, small_campaig
     idle = Competitor.objects.create(team=cast.team, name="Idle")
     carol.post(f"/models/{idle.pk}/remove/")
     assert not Competitor.objects.filter(pk=idle.pk).exists()
+
+
+def test_a_model_of_recorded_battles_alone_has_a_past_and_stays(signed_in, make_campaign, cast):
+    """Battles from a file may have no responses, and no name by which a model knows them."""
+    small = make_campaign(names=())
+    one, other = (Competitor.objects.create(team=cast.team, name=name) for name in ("Old", "Older"))
+    Battle.objects.create(
+        campaign=small.campaign,
+        kind="recorded",
+        competitor_a=one,
+        competitor_b=other,
+        prompt=small.prompts[0],
+        drawn_at=timezone.now(),
+    )
+    page = signed_in("carol").post(f"/models/{one.pk}/remove/", follow=True)
+    assert page.status_code == 200 and "withdraw it instead" in page.content.decode()
+    assert one.has_past and Competitor.objects.filter(pk=one.pk).exists()
+
+
+def test_a_model_that_a_plan_names_stays(signed_in, make_campaign, cast):
+    small = make_campaign(status="draft", opened_at=None)
+    new = Competitor.objects.create(team=cast.team, name="New")
+    pair = {"a": "Ember", "b": "New", "ids": [small.competitors[0].pk, new.pk]}
+    AnalysisPlan.objects.create(campaign=small.campaign, question="Which?", pairs=[pair])
+    page = signed_in("carol").post(f"/models/{new.pk}/remove/", follow=True).content.decode()
+    assert "withdraw it instead" in page and Competitor.objects.filter(pk=new.pk).exists()
 
 
 def test_a_withdrawn_model_stays_listed_and_is_not_drawn(signed_in, small_campaign):

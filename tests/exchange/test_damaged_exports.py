@@ -185,7 +185,11 @@ CHANGED = {
     "a forged seal": ("seals", "sha256", "0" * 64, "isn't that of the digests of votes"),
     "a forged seal before": ("seals", "previous_sha256", "0" * 64, "isn't that of the digests of votes"),
     "a forged digest of a sealed vote": ("votes", "digest", "0" * 64, "isn't that of the digests of votes"),
-    "a seal over nothing": ("seals", "votes", 0, "it is over 0 votes"),
+    "a seal over nothing": ("seals", "votes", 0, "can't be over so many"),
+    "a seal over more than there is room for": ("seals", "votes", 10**6, "can't be over so many"),
+    "a seal that ends before it begins": ("seals", "last_vote", 0, "can't be over so many"),
+    "a seal after no seal": ("seals", "previous_sha256", "\ud800", "half of a surrogate pair"),
+    "a seal after another word": ("seals", "previous_sha256", "none", "is no SHA-256"),
     "a seal without end": ("seals", "last_vote", "x", "a whole number"),
     "a forged hash of a set": ("prompt_sets", "content_hash", "0" * 64, "that of the set's prompts"),
     "another prompt in a set": ("prompts", "category", "other", "that of the set's prompts"),
@@ -244,6 +248,14 @@ def test_no_table_is_missing(export, table):
     refused(export, f"jsonl/{table}.jsonl is missing from the export")
 
 
+@pytest.mark.parametrize("table", ["models", "votes", "seals"])
+def test_bytes_that_are_no_text_are_refused_with_their_table(export, table):
+    path = export / "jsonl" / f"{table}.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'":', b'\xff":', 1))
+    (export / SUMS).write_text(sums(export))
+    refused(export, f"{table}.jsonl: ")
+
+
 @pytest.mark.parametrize("table", ["votes", "seals", "notes", "judgments", "spot_checks"])
 def test_a_row_that_was_taken_out_is_missed(export, table):
     rows = rows_of(export, table)
@@ -260,7 +272,8 @@ def test_a_row_that_was_put_in_is_one_too_many(export):
 
 def test_a_seal_over_votes_of_other_campaigns_too_says_nothing_about_these(export):
     (seal,) = rows_of(export, "seals")
-    write(export, "seals", [seal | {"votes": seal["votes"] + 1, "sha256": "0" * 64}])
+    more = {"votes": seal["votes"] + 1, "last_vote": seal["last_vote"] + 1, "sha256": "0" * 64}
+    write(export, "seals", [seal | more])
     assert planned(export).is_sound
 
 

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from django.core.exceptions import ValidationError
 from django.urls import reverse
 
 from arena.corpus.models import Competitor
@@ -12,6 +13,7 @@ from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
 from arena.leaderboards.models import PairResult
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.asked_pairs import read_pairs
 from arena.leaderboards.plans.asked_tests import asked_tests
 from arena.leaderboards.plans.plan import Plan, detectable
 from arena.leaderboards.plans.reckoning import reckon
@@ -259,3 +261,16 @@ def test_the_next_version_begins_with_the_pairs_of_the_last(asked, signed_in):
     assert say_registered([overall_of(asked)])[0].startswith(
         "registered under analysis plan 1, whose question is about Ember and Fjord; Grove and Heron alone"
     )
+
+
+def test_a_line_that_names_two_pairs_is_asked_about_and_a_long_one_isnt_taken_apart(voted_campaign, cast):
+    campaign = voted_campaign(votes=0).campaign
+    for name in ("P", "Q / R", "P / Q", "R"):
+        campaign.competitors.add(Competitor.objects.create(team=cast.team, name=name))
+    with pytest.raises(ValidationError, match="can be read as P and Q / R and as P / Q and R"):
+        read_pairs("P / Q / R", campaign)
+    with pytest.raises(ValidationError, match="A line of 40,001 characters is longer"):
+        read_pairs(" / ".join("a" * 10_001), campaign)
+    with pytest.raises(ValidationError) as refused:
+        read_pairs("\n".join(f"none {n} / nobody {n}" for n in range(5_000)), campaign)
+    assert len(refused.value.messages) <= 21

@@ -1,11 +1,18 @@
 """Whoever has seen votes could choose prompt sets and models by them: no board passes for registered then."""
 
-import pytest
+from datetime import timedelta
 
+import pytest
+from django.utils import timezone
+
+from arena.battles.models import Battle
 from arena.campaigns.choice_models import Choice
+from arena.judging.models import Judge, JudgeRun, Judgment
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
+from arena.leaderboards.models import Leaderboard
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
+from arena.leaderboards.plans.registration import chosen_since_votes
 from arena.leaderboards.plans.registration_words import say_status
 from arena.raters.models import Rater
 from tests.leaderboards.plans_by_hand import record_votes, write_and_freeze
@@ -105,3 +112,51 @@ def test_what_a_campaign_is_given_before_it_opens_is_no_choice_anew(make_campaig
 def test_nobody_chooses_past_the_record(small_campaign):
     with pytest.raises(TypeError, match="from the campaign's side"):
         small_campaign.prompt_set.campaigns.clear()
+
+
+def test_a_model_that_is_withdrawn_after_the_first_vote_was_taken_out_of_the_draw(study, signed_in):
+    small, vote = study
+    vote(range(160))
+    inlet = small.campaign.competitors.get(name="Inlet")
+    inlet.status = "withdrawn"
+    inlet.save(update_fields=["status"])
+    inlet.organisation = "Elsewhere"
+    inlet.save()
+    (choice,) = Choice.objects.filter(of="models", campaign=small.campaign)
+    assert (choice.taken_out, choice.added) == (["Inlet"], [])
+    vote(range(160, 200))
+    taken(small)
+    words = "Models were chosen anew after the first vote (taken out: Inlet)"
+    assert words in text_of(signed_in("ravi").get("/boards/joust/"))
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["before the judge's verdicts", "after them"])
+def test_of_a_judges_board_the_first_outcome_is_a_judgment(study, cast, make_campaign, signed_in, late):
+    small, _vote = study
+    plan = AnalysisPlan.objects.get()
+    judge = Judge.objects.create(team=cast.team, name="Sage")
+    Judge.objects.filter(pk=judge.pk).update(created_at=plan.frozen_at - timedelta(days=1))
+    other = make_campaign("other", prompts=2).prompt_set.pk
+    choose = lambda: change(  # noqa: E731
+        signed_in("carol"), small.campaign, "prompts", prompt_sets=[small.prompt_set.pk, other]
+    )
+    if not late:
+        choose()
+    run = JudgeRun.objects.create(campaign=small.campaign)
+    run.judges.add(judge)
+    for number, prompt in enumerate(small.prompts):
+        battle = Battle.objects.create(
+            campaign=small.campaign,
+            prompt=prompt,
+            competitor_a=small.competitors[number % 5],
+            competitor_b=small.competitors[(number + 1) % 5],
+            drawn_at=timezone.now(),
+        )
+        Judgment.objects.create(
+            run=run, judge=judge, battle=battle, outcome="model_a", resolved_at=timezone.now()
+        )
+    if late:
+        choose()
+    board = Leaderboard(campaign=small.campaign, source="judge", judge=judge)
+    assert chosen_since_votes(board) == late
+    assert not chosen_since_votes(Leaderboard(campaign=small.campaign))

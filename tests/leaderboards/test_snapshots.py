@@ -288,6 +288,24 @@ def test_votes_cast_while_boards_are_computed_are_in_the_snapshots_asked_for_the
     assert set(SnapshotRun.objects.values_list("state", flat=True)) <= {State.PUBLISHED, State.UNCHANGED}
 
 
+def test_runs_that_wait_for_their_turn_in_a_round_are_not_taken_for_silent(voted_campaign, monkeypatch):
+    """A fit may take longer than a lease: it renews those of the boards after it."""
+    campaign = voted_campaign(votes=60).campaign
+    seen = []
+
+    def long_fit(*args, **kwargs):
+        long_ago = timezone.now() - SnapshotRun.LEASE - timedelta(seconds=1)
+        SnapshotRun.objects.open().update(claimed_at=long_ago)
+        assert runs[len(seen)].beat()
+        seen.append(SnapshotRun.objects.silent().count())
+        return fit_board(*args, **kwargs)
+
+    runs = request_snapshots(campaign)
+    monkeypatch.setattr(snapshots, "fit_board", long_fit)
+    snapshots.do_round(runs)
+    assert seen == [0, 0, 0]
+
+
 def test_while_one_worker_computes_a_board_none_takes_up_the_next_run_of_it(voted_campaign):
     board = ensure_leaderboards(voted_campaign(votes=50).campaign)[0]
     running = request_snapshot(board)

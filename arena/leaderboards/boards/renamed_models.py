@@ -36,8 +36,19 @@ def know_renames(snapshots: Sequence[Snapshot]) -> None:
     since = min(one.taken_at for one in unknown)
     named = Rename.objects.filter(at__gt=since, competitor__standings__snapshot__in=unknown)
     found = list(named.distinct())
+    models = {rename.competitor_id for rename in found}
+    rows = (
+        Standing.objects.filter(snapshot__in=unknown, competitor__in=models)
+        if found
+        else Standing.objects.none()
+    )
+    stands = set(rows.values_list("snapshot", "competitor"))
     for one in unknown:
-        one.known_renames = [rename for rename in found if rename.at > one.taken_at]
+        one.known_renames = [
+            rename
+            for rename in found
+            if rename.at > one.taken_at and (one.pk, rename.competitor_id) in stands
+        ]
 
 
 def renamed_since(snapshot: Snapshot) -> dict[int, Renamed]:

@@ -109,13 +109,13 @@ def take_snapshot(leaderboard: Leaderboard) -> SnapshotRun:
 
 def do_round(runs: Iterable[SnapshotRun]) -> None:
     """Attempts that share what is read. Somebody else's attempt is left alone.
-
     All are claimed before anything is read: what is asked for later waits for a round of its own.
     """
     runs, round_ = list(runs), Round()
-    claimed = {run.pk for run in runs if run.claim_it()}
+    claimed = [run for run in runs if run.claim_it()]
     for run in runs:
-        if run.pk in claimed and run.beat():
+        run.beside = claimed[claimed.index(run) + 1 :] if run in claimed else ()
+        if run in claimed and run.beat():
             do_claimed(run, round_)
         else:
             run.refresh_from_db()

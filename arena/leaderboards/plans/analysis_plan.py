@@ -9,10 +9,12 @@ from typing import Any
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from arena.campaigns.models import Campaign
+from arena.corpus.models import Competitor, model_is_asked_for
 
 
 class AnalysisPlanQuerySet(models.QuerySet["AnalysisPlan"]):
@@ -128,3 +130,10 @@ class AnalysisPlan(models.Model):
             return False
         self.refresh_from_db()
         return True
+
+
+@receiver(model_is_asked_for, dispatch_uid="plans that name a model")
+def is_in_a_plan(model: Competitor, **_more: Any) -> bool:
+    """Pairs hold their models' numbers in JSON."""
+    plans = AnalysisPlan.objects.filter(campaign__team=model.team_id).exclude(pairs=[])
+    return any(model.pk in pair["ids"] for pairs in plans.values_list("pairs", flat=True) for pair in pairs)

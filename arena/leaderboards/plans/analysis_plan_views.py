@@ -41,6 +41,7 @@ class AnalysisPlanForm(RowForm):
     pairs = forms.CharField(
         label=gettext_lazy("Pairs of models the question is about"),
         required=False,
+        max_length=100_000,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=gettext_lazy(
             "One pair a line, “A / B”. Its tests are corrected for these pairs alone, and all others explore."

@@ -18,6 +18,8 @@ SEPARATOR = " / "
 NAMED = 3
 """Pairs named in a clause; of more their number is told."""
 MOST_OFFERED = 30
+LONGEST_LINE = 2 * (Competitor._meta.get_field("name").max_length or 0) + len(SEPARATOR)
+MOST_ERRORS = 20
 Pair = dict[str, Any]
 
 
@@ -36,6 +38,8 @@ def read_pairs(text: str, campaign: Campaign) -> list[Pair]:
             a, b = _split(line, models, campaign)
         except ValidationError as error:
             errors += error.messages
+            if len(errors) >= MOST_ERRORS:
+                break
             continue
         two = frozenset((a.pk, b.pk))
         if two in pairs:
@@ -60,17 +64,26 @@ def _active(campaign: Campaign) -> Iterator[Competitor]:
 
 def _split(line: str, models: Mapping[str, Competitor], campaign: Campaign) -> tuple[Competitor, Competitor]:
     """A name may hold the separator itself: of all ways to part the line the one that gives two models."""
+    if len(line) > LONGEST_LINE:
+        words = _("A line of %(n)s characters is longer than two names can be: “%(begins)s…”.")
+        raise ValidationError(words % {"n": f"{len(line):,}", "begins": line[:60]})
     parts = line.split(SEPARATOR)
     if len(parts) < 2:
         words = _("“%(line)s”: a pair is two models with a slash between spaces, “A / B”.")
         raise ValidationError(words % {"line": line})
     ways = [(SEPARATOR.join(parts[:at]), SEPARATOR.join(parts[at:])) for at in range(1, len(parts))]
-    for one, other in ways:
-        a, b = models.get(name_key(one)), models.get(name_key(other))
-        if a and b and a == b:
+    found = [
+        (a, b) for a, b in ((models.get(name_key(a)), models.get(name_key(b))) for a, b in ways) if a and b
+    ]
+    if len(found) > 1:
+        words = _("“%(line)s” can be read as %(one)s and as %(other)s: rename a model, so that it can’t.")
+        one, other = (_("%(a)s and %(b)s") % {"a": a.name, "b": b.name} for a, b in found[:2])
+        raise ValidationError(words % {"line": line, "one": one, "other": other})
+    if found:
+        a, b = found[0]
+        if a == b:
             raise ValidationError(_("“%(name)s” is no pair with itself.") % {"name": a.name})
-        if a and b:
-            return a, b
+        return a, b
     # Said of the way in which most is known, which is what was meant.
     known = [sum(name_key(name) in models for name in way) for way in ways]
     unknown = [name for name in ways[known.index(max(known))] if name_key(name) not in models]

@@ -138,24 +138,23 @@ def registered_under(leaderboard: Leaderboard, hard_at_least: int | None = None)
 
 
 def chosen_since_votes(leaderboard: Leaderboard) -> bool:
-    """Were prompt sets added or taken out after the first vote, by somebody who could see numbers?
+    """Were prompt sets added or taken out after the first outcome, by somebody who could see numbers?
 
-    Votes of a file aside: they name any day, and register nothing anyway.
+    Rows of a file aside: they name any day, and register nothing anyway.
     """
     sets = Choice.objects.filter(campaign=leaderboard.campaign_id, of=Choice.Of.PROMPT_SETS)
     last = sets.aggregate(at=Max("at"))["at"]
-    regular = Q(battle__kind=Battle.Kind.REGULAR)
-    return last is not None and votes_before(leaderboard, last).filter(regular).exists()
+    return last is not None and own_before(leaderboard, last)
 
 
 def models_chosen_since_votes(snapshot: Snapshot) -> list[Choice]:
-    """The choices of models between the first vote and the snapshot; asked once of boards that share them."""
+    """The choices of models between the first outcome and the snapshot, asked once a source."""
     board = snapshot.leaderboard
-    known = vars(board.campaign)
-    if "_models_chosen" not in known:
+    known = vars(board.campaign).setdefault("_models_chosen", {})
+    if (source := (board.source, board.judge_id)) not in known:
         chosen = Choice.objects.filter(campaign=board.campaign_id, of=Choice.Of.MODELS)
-        known["_models_chosen"] = [one for one in chosen if votes_before(board, one.at).exists()]
-    return [choice for choice in known["_models_chosen"] if choice.at <= snapshot.taken_at]
+        known[source] = [one for one in chosen if own_before(board, one.at)]
+    return [choice for choice in known[source] if choice.at <= snapshot.taken_at]
 
 
 def hard_means_another(plan: AnalysisPlan, least: int) -> bool:
@@ -171,7 +170,7 @@ def relabelled_since_votes(leaderboard: Leaderboard) -> bool:
     met = Exists(Battle.objects.filter(campaign=campaign, prompt=OuterRef("prompt")))
     changes = LabelChange.objects.filter(Q(prompt__prompt_set__campaigns=campaign) | met)
     last = changes.aggregate(at=Max("at"))["at"]
-    return last is not None and votes_before(leaderboard, last).exists()
+    return last is not None and _anything_by(leaderboard, last)
 
 
 def published_since_votes(leaderboard: Leaderboard) -> bool:
@@ -182,7 +181,11 @@ def published_since_votes(leaderboard: Leaderboard) -> bool:
     )
     met = Battle.objects.filter(campaign=campaign, prompt__prompt_set__in=sets)
     last = met.aggregate(at=Max("prompt__prompt_set__published_at"))["at"]
-    return last is not None and votes_before(leaderboard, last).exists()
+    return last is not None and _anything_by(leaderboard, last)
+
+
+def _anything_by(leaderboard: Leaderboard, at: datetime) -> bool:
+    return votes_before(leaderboard, at).exists() or own_before(leaderboard, at)
 
 
 def votes_before(leaderboard: Leaderboard, at: datetime) -> QuerySet[Vote]:

@@ -31,6 +31,7 @@ from arena.leaderboards.plans.registration import (
     plans_of,
     seen_before,
 )
+from arena.leaderboards.row_words import in_rows
 
 _LATE = {
     Seen.VOTES: gettext_lazy("frozen after votes were in"),
@@ -163,11 +164,18 @@ def _why_not_under(plan: AnalysisPlan, snapshot: Snapshot, plans: Plans) -> str:
                 "version": plan.version
             }
         if plans.is_relabelled:
-            return _("which prompts are hard was changed after votes were in")
+            return in_rows(
+                _("which prompts are hard was changed after votes were in"), snapshot.leaderboard.is_judged
+            )
         if plans.is_published_since:
-            return _("prompts came in a set that was published after votes were in")
+            return in_rows(
+                _("prompts came in a set that was published after votes were in"),
+                snapshot.leaderboard.is_judged,
+            )
     if plans.is_rechosen:
-        return _("prompt sets were added or taken out after votes were in")
+        return in_rows(
+            _("prompt sets were added or taken out after votes were in"), snapshot.leaderboard.is_judged
+        )
     return ""
 
 

@@ -200,7 +200,7 @@ def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> s
 
 def _moves(style: Column, clear: Collection[int]) -> Iterator[sentences.Move]:
     for standing in style.standings.values():
-        move = style_move(standing)
+        move = style_move(standing, few=False)  # or it isn't asked for
         if move is not None:
             is_clear = standing.competitor_id in clear
             yield sentences.Move(standing.competitor.name, move.points, bool(move.kind), is_clear)

@@ -10,9 +10,9 @@ from arena.campaigns.choice_models import Choice
 from arena.judging.models import Judge, JudgeRun, Judgment
 from arena.leaderboards.defaults import ensure_leaderboards
 from arena.leaderboards.fitting import snapshots
-from arena.leaderboards.models import Leaderboard
+from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
-from arena.leaderboards.plans.registration import chosen_since_votes
+from arena.leaderboards.plans.registration import chosen_since_votes, models_chosen_since_votes
 from arena.leaderboards.plans.registration_words import say_status
 from arena.raters.models import Rater
 from tests.leaderboards.plans_by_hand import record_votes, write_and_freeze
@@ -160,3 +160,15 @@ def test_of_a_judges_board_the_first_outcome_is_a_judgment(study, cast, make_cam
     board = Leaderboard(campaign=small.campaign, source="judge", judge=judge)
     assert chosen_since_votes(board) == late
     assert not chosen_since_votes(Leaderboard(campaign=small.campaign))
+
+
+def test_many_choices_of_models_cost_a_page_few_questions(study, django_assert_max_num_queries):
+    small, vote = study
+    vote(range(160))
+    snapshot = taken(small)[0]
+    for _ in range(64):
+        Choice.objects.create(campaign=small.campaign, of="models", added=["Ember"])
+    Choice.objects.update(at=snapshot.taken_at)
+    fresh = Snapshot.objects.select_related("leaderboard__campaign").get(pk=snapshot.pk)
+    with django_assert_max_num_queries(9):
+        assert len(models_chosen_since_votes(fresh)) == 64

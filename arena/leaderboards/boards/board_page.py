@@ -19,11 +19,11 @@ from arena.leaderboards.boards import board_cautions, board_facts
 from arena.leaderboards.boards.absent_boards import Absent, absent_of
 from arena.leaderboards.boards.board_rows import (
     Column,
+    Move,
     Row,
     axis_of,
     placed_of,
     rows_of,
-    style_move,
 )
 from arena.leaderboards.boards.board_sources import (
     Source,
@@ -200,8 +200,8 @@ def sentence_of(columns: Sequence[Column], source: Source, simulated: bool) -> s
 
 def _moves(style: Column, clear: Collection[int]) -> Iterator[sentences.Move]:
     for standing in style.standings.values():
-        move = style_move(standing, few=False)  # or it isn't asked for
-        if move is not None:
+        if standing.shift is not None:
+            move = Move(standing.shift, standing.shift_lower, standing.shift_upper)
             is_clear = standing.competitor_id in clear
             yield sentences.Move(standing.competitor.name, move.points, bool(move.kind), is_clear)
 

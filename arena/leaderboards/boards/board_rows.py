@@ -333,10 +333,10 @@ def hard_move(columns: Sequence[Column], competitor: int) -> Move | None:
     return Move(after.rating - before.rating)
 
 
-def style_move(standing: Standing | None, few: bool | None = None) -> Move | None:
+def style_move(standing: Standing | None) -> Move | None:
     if standing is None or standing.shift is None:
         return None
-    few = sentences.too_few(standing.snapshot) is not None if few is None else few
+    few = sentences.too_few(standing.snapshot) is not None
     return Move(standing.shift, standing.shift_lower, standing.shift_upper, few, _("no interval yet"))
 
 

@@ -5,6 +5,7 @@ What the program leaves out by rules of its own was fixed beforehand, and is non
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -15,7 +16,7 @@ from django.utils.translation import ngettext
 from arena.battles.exclusions import BY_HAND
 from arena.battles.models import Exclusion, Vote, left_out_by
 from arena.leaderboards.models import Leaderboard, Snapshot
-from arena.leaderboards.plans.registration import votes_before
+from arena.leaderboards.plans.registration import from_the_first, votes_before
 
 
 @dataclass(frozen=True)
@@ -35,17 +36,13 @@ def by_hand_since_votes(snapshot: Snapshot) -> ByHand | None:
         return None
     early, late = _exclusions_of(board)
     made = [one for one in late if one.since <= snapshot.cutoff]
-    back = [one for one in (*early, *late) if _revoked_by(one, snapshot.cutoff)]
-    back = [
-        one
-        for one in back
-        if one in made or (one.revoked_at and votes_before(board, one.revoked_at).exists())
-    ]
+    revoked = [one for one in (*early, *late) if _revoked_by(one, snapshot.cutoff)]
+    back = from_the_first(revoked, lambda one: one.revoked_at or one.since, _votes_came(board))
     standing = [one for one in made if not _revoked_by(one, snapshot.cutoff)]
     votes = _votes_of(standing, snapshot, is_all=not early) if standing else 0
     if not votes and not back:
         return None
-    moments = [one.since for one in made] + [one.revoked_at for one in back if one.revoked_at]
+    moments = [one.since for one in standing] if votes else [one.revoked_at or one.since for one in back]
     raters = len({one.rater_id for one in standing} - {None})
     return ByHand(votes, raters, len(back), min(moments))
 
@@ -55,13 +52,14 @@ def _exclusions_of(board: Leaderboard) -> tuple[list[Exclusion], list[Exclusion]
     known = vars(board.campaign)
     if "_by_hand" not in known:
         made = Exclusion.objects.filter(campaign=board.campaign_id, rule=BY_HAND)
-        every = list(made.order_by("since", "pk"))
-        early = 0
-        while early < len(every) and not votes_before(board, every[early].since).exists():
-            early += 1
-        known["_by_hand"] = every[:early], every[early:]
+        late = from_the_first(made, lambda one: one.since, _votes_came(board))
+        known["_by_hand"] = [one for one in made if one not in late], late
     early_ones, late_ones = known["_by_hand"]
     return early_ones, late_ones
+
+
+def _votes_came(board: Leaderboard) -> Callable[[datetime], bool]:
+    return lambda at: votes_before(board, at).exists()
 
 
 def _revoked_by(one: Exclusion, at: datetime) -> bool:

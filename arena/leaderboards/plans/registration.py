@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -23,6 +24,8 @@ from arena.leaderboards.defaults import BOARDS
 from arena.leaderboards.models import Leaderboard, Snapshot
 from arena.leaderboards.plans.analysis_plan import AnalysisPlan
 from arena.leaderboards.plans.late_judges import late_judge
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
@@ -153,8 +156,18 @@ def models_chosen_since_votes(snapshot: Snapshot) -> list[Choice]:
     known = vars(board.campaign).setdefault("_models_chosen", {})
     if (source := (board.source, board.judge_id)) not in known:
         chosen = Choice.objects.filter(campaign=board.campaign_id, of=Choice.Of.MODELS)
-        known[source] = [one for one in chosen if own_before(board, one.at)]
+        known[source] = from_the_first(chosen, lambda one: one.at, lambda at: own_before(board, at))
     return [choice for choice in known[source] if choice.at <= snapshot.taken_at]
+
+
+def from_the_first(
+    rows: Iterable[Row], time_of: Callable[[Row], datetime], came_before: Callable[[datetime], bool]
+) -> list[Row]:
+    """In the order of their times, those that something came before. What came before one came before all
+    later ones, so that few of them need the question, which is the database's.
+    """
+    ordered = sorted(rows, key=time_of)
+    return ordered[bisect_left(ordered, True, key=lambda row: came_before(time_of(row))) :]
 
 
 def hard_means_another(plan: AnalysisPlan, least: int) -> bool:

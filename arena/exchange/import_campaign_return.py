@@ -25,7 +25,7 @@ from arena.exchange.formats.problems import RefusedError, SkippedError
 from arena.exchange.formats.rows import AnyRow
 from arena.exchange.import_campaign_lines import row_of
 from arena.exchange.import_campaign_rows import Met, look_at_row
-from arena.exchange.import_campaign_whole import SealedVotes, refuse_broken_seals, refuse_other_counts
+from arena.exchange.import_campaign_whole import SealedVotes, refuse_other_counts, seal_check
 from arena.exchange.insertions import Spool, execute, insertions, reserve
 from arena.exchange.personal import Personal
 from arena.exchange.plans import BATCH
@@ -145,7 +145,7 @@ class Return:
         """When every row has been looked at: none is missing, and votes are those that were sealed."""
         if not self.stores:
             refuse_other_counts(about, self._lines_of)
-            refuse_broken_seals(self.folder, self.sealed)
+            deque(self.each("seals", seal_check(self.sealed)), maxlen=0)
 
     def _lines_of(self, table: str) -> int:
         return self.counts[table] if table in self.counts else self.total(table)

@@ -6,16 +6,13 @@ import hashlib
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from arena.counted import counted
 from arena.exchange.archive import ABOUT
 from arena.exchange.export_schema import TABLES
 from arena.exchange.formats.cells import CellError, shown
-from arena.exchange.formats.lines import lines
 from arena.exchange.formats.problems import RefusedError
-from arena.exchange.import_campaign_lines import row_of
-from arena.exchange.import_campaign_rows import Row, look_at_row
+from arena.exchange.import_campaign_rows import Row
 
 DIGEST = 32  # bytes
 
@@ -59,41 +56,24 @@ def refuse_other_counts(about: Row, count_of: Callable[[str], int]) -> None:
         raise RefusedError(f"{ABOUT}: rows.{name}: this version knows no such table; take it out")
 
 
-def refuse_broken_seals(folder: Path, votes: SealedVotes) -> None:
-    """Of the seals whose votes are all here: others are over votes of other campaigns, too."""
+def seal_check(votes: SealedVotes) -> Callable[[Row], None]:
+    """Of a seal whose votes are all here: others are over votes of other campaigns, too."""
     numbers, digests = votes.in_order()
-    for line, row in _seals(folder):
-        start, end = bisect_left(numbers, row["first_vote"]), bisect_right(numbers, row["last_vote"])
-        if end - start < row["votes"]:
-            continue
-        if end - start > row["votes"]:
-            many = counted(row["votes"], "vote")
-            raise _broken(line, "votes", f"it is over {many}, and the export holds {end - start} of them")
-        sha = hashlib.sha256(row["previous_sha256"].encode())
+
+    def check(seal: Row) -> None:
+        start, end = bisect_left(numbers, seal["first_vote"]), bisect_right(numbers, seal["last_vote"])
+        if end - start < seal["votes"]:
+            return
+        if end - start > seal["votes"]:
+            many = counted(seal["votes"], "vote")
+            raise CellError("votes", f"it is over {many}, and the export holds {end - start} of them")
+        sha = hashlib.sha256(seal["previous_sha256"].encode())
         for digest in digests(start, end):
             sha.update(digest.encode())
-        if sha.hexdigest() != row["sha256"]:
-            which = f"votes {row['first_vote']} to {row['last_vote']}"
-            raise _broken(
-                line, "sha256", f"isn't that of the digests of {which}; one of them was changed, or it was"
+        if sha.hexdigest() != seal["sha256"]:
+            which = f"votes {seal['first_vote']} to {seal['last_vote']}"
+            raise CellError(
+                "sha256", f"isn't that of the digests of {which}; one of them was changed, or it was"
             )
 
-
-def _seals(folder: Path) -> Iterator[tuple[int, Row]]:
-    with (folder / "jsonl" / "seals.jsonl").open(encoding="utf-8", newline="\n") as file:
-        number = 0
-        try:
-            for number, line in enumerate(lines(file), start=1):
-                row = row_of(line)
-                look_at_row("seals", row)
-                yield number, row
-        except CellError as error:
-            raise _broken(number, error.column, error.reason) from error
-        except UnicodeDecodeError as error:
-            raise _broken(number + 1, None, "bytes that are no UTF-8") from error
-        except (ValueError, RecursionError) as error:
-            raise _broken(number, None, str(error)) from error
-
-
-def _broken(line: int, column: str | None, reason: str) -> RefusedError:
-    return RefusedError(f"seals.jsonl: {reason}; get the export again", line, column)
+    return check
